@@ -249,7 +249,7 @@ impl Location {
             Some(next) => look_at_both(stop, [&self.word, high_word], next),
             None => None,
         };
-        let mut values: Vec<Value> = match wide {
+        let all: Vec<Value> = match wide {
             Some(wide) => wide.iter().map(|one| Value(one.value as u32, (one.value >> 32) as u32)).collect(),
             // Each word may come from another write.
             None => {
@@ -257,8 +257,12 @@ impl Location {
                 pairs.take(MOST_VALUES + 1).collect()
             }
         };
-        let mut known: Vec<Value> = Vec::new();
-        values.retain(|value| !known.contains(value) && (known.push(*value), true).1);
+        let mut values: Vec<Value> = Vec::new();
+        for value in all {
+            if !values.contains(&value) {
+                values.push(value);
+            }
+        }
         if values.len() > MOST_VALUES {
             return Err(format!("not implemented in Pellucid: more than {MOST_VALUES} values of {text}"));
         }
