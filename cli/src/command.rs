@@ -4,11 +4,14 @@ use crate::exec::ExecArgs;
 use crate::hunt::{self, HuntArgs, MergeArgs};
 use crate::litmus::{self, LitmusArgs};
 use crate::options::{self, DriverOptions};
+use crate::page::Page;
 use crate::replay::{Replay, ReplayArgs};
 use crate::run::{self, Job};
+use crate::source::is_shader;
 use crate::vulkan::batch::{self, BatchArgs};
 use crate::{debug, demo, exec, install, report};
 use anyhow::Context as _;
+use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -73,6 +76,8 @@ struct RunArgs {
     options: DriverOptions,
     #[command(flatten)]
     many: Many,
+    #[command(flatten)]
+    page: Page,
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM")]
     program: Vec<OsString>,
@@ -84,6 +89,8 @@ struct ExecCommand {
     options: DriverOptions,
     #[command(flatten)]
     many: Many,
+    #[command(flatten)]
+    page: Page,
     #[command(flatten)]
     exec: ExecArgs,
 }
@@ -101,6 +108,14 @@ struct Many {
 }
 
 impl Many {
+    /// Many seeds have a report each, and no page.
+    fn without(&self, page: &Page) -> anyhow::Result<()> {
+        if page.is_wanted() && self.seeds.is_some() {
+            anyhow::bail!("--html is not for --seeds: `pellucid hunt` makes one page of many runs");
+        }
+        Ok(())
+    }
+
     /// The exit status.
     fn run(self, job: &Job) -> anyhow::Result<u8> {
         match self.seeds {
@@ -115,12 +130,18 @@ impl Many {
 struct ExploreCommand {
     #[command(flatten)]
     options: DriverOptions,
+    /// No execution begins after so many seconds; without it, --executions ends the search
+    #[arg(long, value_name = "SECONDS")]
+    time: Option<u64>,
+    #[command(flatten)]
+    page: Page,
     #[command(flatten)]
     exec: ExecArgs,
 }
 
 const EXPLORE_HELP: &str = "The outcomes are those of the buffers of --dump, by default of all storage \
-    buffers; --executions and --steps bound the search. For each dispatch of a program: pellucid run --mode \
+    buffers; --executions, --steps and --time bound the search; the exit status is 67 if \
+    it is not complete and nothing was found. For each dispatch of a program: pellucid run --mode \
     explore -- PROGRAM";
 
 #[derive(clap::Args)]
@@ -163,7 +184,19 @@ const USAGE: u8 = 2;
 
 /// Parses the command line and does what it says.
 pub fn main() -> ExitCode {
-    match dispatch(Cli::parse().command) {
+    let cli = Cli::try_parse().unwrap_or_else(|error| {
+        let file = std::env::args().nth(1).filter(|_| error.kind() == ErrorKind::InvalidSubcommand);
+        if let Some(file) = file.filter(|file| Path::new(file).is_file()) {
+            let here = if file.contains('/') { "" } else { "./" };
+            let meant = match is_shader(&file) {
+                true => format!("exec {file}"),
+                false => format!("run -- {here}{file}"),
+            };
+            eprintln!("pellucid: {file} is no command but a file: pellucid {meant}\n");
+        }
+        error.exit()
+    });
+    match dispatch(cli.command) {
         Ok(status) => status,
         Err(error) => {
             eprintln!("pellucid: {error:#}");
@@ -186,8 +219,9 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Litmus(arguments) => return Ok(litmus::run(&arguments)),
         Command::Run(mut arguments) => {
             usage(arguments.options.resolve())?;
-            let job = Job { options: arguments.options, command: arguments.program, shown: None };
-            arguments.many.run(&job)
+            let RunArgs { options, many, page, program } = arguments;
+            usage(many.without(&page))?;
+            page.around(options, |options| many.run(&Job { options, command: program, shown: None }))
         }
         Command::Hunt(mut arguments) => {
             usage(arguments.options.resolve())?;
@@ -196,15 +230,20 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         }
         Command::Merge(arguments) => hunt::merge(&arguments),
         Command::Exec(arguments) => {
-            let job = exec_job(arguments.options, &arguments.exec)?;
-            arguments.many.run(&job)
+            let ExecCommand { options, many, page, exec } = arguments;
+            usage(many.without(&page))?;
+            page.around(options, |options| many.run(&exec_job(options, &exec)?))
         }
         Command::Explore(mut arguments) => {
             let mode = arguments.options.variables.insert(MODE.to_owned(), "explore".to_owned());
             if let Some(mode) = mode.filter(|mode| mode != "explore") {
                 return usage(Err(anyhow::anyhow!("explore has its own mode, not {mode}: pellucid exec")));
             }
-            finish(&exec_job(arguments.options, &arguments.exec)?)
+            let ExploreCommand { mut options, time, page, exec } = arguments;
+            if let Some(seconds) = time {
+                options.set("explore-time", seconds.to_string());
+            }
+            page.around(options, |options| finish(&exec_job(options, &exec)?))
         }
         Command::Debug(arguments) => debug::run(&arguments).map(|()| 0),
         Command::ExecHere(arguments) => exec::run(&arguments).map(|()| 0),
@@ -259,7 +298,7 @@ fn without_options(arguments: impl Iterator<Item = OsString>, options: &DriverOp
         let text = argument.to_string_lossy().into_owned();
         let name = text.strip_prefix("--").map(|flag| flag.split('=').next().unwrap_or(flag));
         let spec = name.and_then(vulkan_pellucid::config::find);
-        if matches!(name, Some("seeds" | "baseline")) {
+        if matches!(name, Some("seeds" | "baseline" | "html" | "time")) {
             if !text.contains('=') {
                 drop(arguments.next());
             }

@@ -6,9 +6,10 @@ use crate::exec::ExecArgs;
 use crate::merged::Merged;
 use crate::options::DriverOptions;
 use crate::options::Variation;
+use crate::page::Page;
 use crate::run::{Job, Reported, in_order, kept, with_part};
 use anyhow::bail;
-use clap::Args;
+use clap::{Args, FromArgMatches as _};
 use pellucid_cts_runner::shard::Shard;
 use pellucid_memory::history::ValuePolicy;
 use pellucid_memory::progress::ProgressModel;
@@ -50,6 +51,9 @@ pub struct HuntArgs {
     /// An earlier report: what it tells is not told again, and leaves the exit status alone
     #[arg(long, value_name = "FILE")]
     pub baseline: Vec<PathBuf>,
+    /// What was found, as a page.
+    #[command(flatten)]
+    pub page: Page,
     /// The program and its arguments; or a shader (.spv, .spvasm, .comp, ...) and what `pellucid exec` takes
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM")]
     pub program: Vec<OsString>,
@@ -106,7 +110,9 @@ pub fn check(arguments: &HuntArgs) -> anyhow::Result<()> {
             "{error}\nnothing was hunted for: `pellucid exec` does not take these arguments; options of hunt, such \
              as --runs, come before the shader"
         ),
-        _ => Ok(()),
+        Err(_) => Ok(()),
+        // What no run could read.
+        Ok(matches) => crate::exec::check(&ExecArgs::from_arg_matches(&matches)?).map(|_| ()),
     }
 }
 
@@ -115,9 +121,11 @@ pub fn check(arguments: &HuntArgs) -> anyhow::Result<()> {
 /// # Errors
 /// The program cannot be started, or a file cannot be read or written.
 pub fn hunt(arguments: HuntArgs) -> anyhow::Result<u8> {
-    let HuntArgs { mut options, runs, time, patience, progress_models, baseline, program, explore, shard } =
+    let HuntArgs { mut options, runs, time, patience, progress_models, baseline, program, explore, .. } =
         arguments;
+    let HuntArgs { shard, page, .. } = arguments;
     let config = options.resolve()?;
+    let page = page.begin()?;
     let shard = Shard::from_option(&shard, &|name| std::env::var(name).ok())?;
     let mut merged = Merged::default();
     merged.shard = (shard != Shard::WHOLE).then_some(shard);
@@ -125,6 +133,7 @@ pub fn hunt(arguments: HuntArgs) -> anyhow::Result<u8> {
         merged.know(path)?;
     }
     let job = job(options.clone(), &program)?;
+    let progress = std::io::stderr().is_terminal();
     let models = !progress_models.is_empty() || options.has("progress");
     let checks = config.mode == Mode::Check && config.values == ValuePolicy::Varied;
     let explores = explore > 0 && checks && !models;
@@ -133,6 +142,9 @@ pub fn hunt(arguments: HuntArgs) -> anyhow::Result<u8> {
         let bounds = bounds.into_iter().filter(|(name, _)| !options.has(name));
         let mut varied: Variation = bounds.map(|(name, bound)| (name, bound.to_string())).collect();
         varied.push(("mode", "explore".to_owned()));
+        if progress {
+            eprint!("hunt: explores first, at most {explore} executions");
+        }
         merged.explore(&kept(&job, &varied, Reported::Temporary)?)
     };
     let (count, index) = (shard.count as u64, shard.index as u64 - 1);
@@ -140,7 +152,9 @@ pub fn hunt(arguments: HuntArgs) -> anyhow::Result<u8> {
     let began = Instant::now();
     let limit = time.map(Duration::from_secs);
     let (mut quiet, mut last) = (0, 0);
-    let progress = std::io::stderr().is_terminal();
+    if progress {
+        eprint!("\r\x1b[K");
+    }
     let late = || limit.is_some_and(|limit| began.elapsed() >= limit);
     in_order(
         0..mine,
@@ -178,6 +192,10 @@ pub fn hunt(arguments: HuntArgs) -> anyhow::Result<u8> {
             Some(part) => merged.write(&with_part(path, &part))?,
             None => merged.write(path)?,
         }
+    }
+    if let Some(page) = page {
+        merged.write(page.report())?;
+        page.write()?;
     }
     Ok(merged.exit_status(config.exitcode))
 }

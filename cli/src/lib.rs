@@ -15,12 +15,14 @@
 //! - [`merged`]: what many runs have shown, each distinct finding once;
 //! - [`validation`]: the Khronos validation layer over the driver;
 //! - [`report`]: report files as text, SARIF and HTML;
+//! - [`page`]: what was found as a page, beside what else a command does;
 //! - [`replay`]: a program again, as a report's findings were found;
 //! - [`litmus`]: memory-model tests by the axioms, on the machine, and as samples through Vulkan;
 //! - [`vulkan`]: litmus programs as SPIR-V, dispatched on a driver, and what was seen;
 //! - [`install`]: the manifest where the loader looks for it.
 //!
-//! Exit statuses: a program's own; 66 where it ended well but there were findings; 2 for a usage error; 1
+//! Exit statuses: a program's own; 66 where it ended well but there were findings; 67 where there were none,
+//! but a dispatch was not explored completely; 2 for a usage error; 1
 //! where Pellucid itself failed.
 //!
 //! This crate is a command: it prints.
@@ -39,6 +41,7 @@ pub mod install;
 pub mod litmus;
 pub mod merged;
 pub mod options;
+pub mod page;
 pub mod replay;
 pub mod report;
 pub mod run;

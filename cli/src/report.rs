@@ -55,9 +55,12 @@ impl Report {
     pub fn parse(text: &str) -> anyhow::Result<Report> {
         let mut lines = Vec::new();
         for (index, line) in text.lines().enumerate() {
-            let value: Value = serde_json::from_str(line).with_context(|| format!("line {}", index + 1))?;
+            let number = index + 1;
+            let value: Value = serde_json::from_str(line).with_context(|| {
+                format!("not a report, which --report FILE of run, exec and hunt writes: line {number}")
+            })?;
             if value["type"] == "run" && value["schema"] != SCHEMA {
-                bail!("line {}: schema {}; this version reads {SCHEMA}", index + 1, value["schema"]);
+                bail!("line {number}: schema {}; this version reads {SCHEMA}", value["schema"]);
             }
             lines.push(value);
         }
@@ -100,6 +103,14 @@ impl Report {
         }
         out
     }
+}
+
+/// The page of a report file.
+///
+/// # Errors
+/// The file cannot be read or is no report.
+pub fn page(path: &Path) -> anyhow::Result<String> {
+    Report::read(path)?.shown(Format::Html)
 }
 
 /// `pellucid report`.

@@ -23,6 +23,9 @@ use vulkan_pellucid::report::total::total_line;
 /// The status of a program that ended well but had findings.
 pub const FINDINGS: u8 = 66;
 
+/// The status of one that ended well, had no findings, and of which a dispatch was not explored completely.
+const UNEXPLORED: u8 = 67;
+
 /// A program and the options to run it with.
 #[derive(Clone, Debug)]
 pub struct Job {
@@ -134,6 +137,7 @@ impl Prepared {
         let status = match exit_code(status) {
             0 if wrong => self.exitcode,
             0 if total["incomplete"] == true => 1,
+            0 if total["unexplored"].as_u64().is_some_and(|n| n > 0) => UNEXPLORED,
             code => code,
         };
         Ok(Outcome { status, total })
@@ -160,7 +164,8 @@ impl Prepared {
             incomplete |= one["incomplete"] == true;
             devices += one["devices"].as_u64().unwrap_or(0);
             advice.extend(one["advice"].as_str().map(str::to_owned));
-            for key in ["findings", "notes", "suppressed", "dispatches", "traps", "not_implemented"] {
+            let keys = ["findings", "notes", "suppressed", "dispatches", "traps", "unexplored"];
+            for key in keys.into_iter().chain(["not_implemented"]) {
                 *counts.entry(key).or_default() += one[key].as_u64().unwrap_or(0);
             }
             // What a process that was killed could not report itself.
@@ -203,15 +208,27 @@ fn exit_code(status: ExitStatus) -> u8 {
     }
 }
 
+/// That a program does not start, and what may have been meant.
+fn cannot_start(job: &Job) -> String {
+    let name = job.command.first().map(|p| p.to_string_lossy().into_owned()).unwrap_or_default();
+    let meant = if crate::source::is_shader(&name) {
+        format!(" (a shader alone is run by `pellucid exec {name}`)")
+    } else if !name.contains('/') && Path::new(&name).is_file() {
+        format!(" (is ./{name} meant? A name without a slash is looked for where PATH says)")
+    } else {
+        String::new()
+    };
+    format!("cannot start {name}{meant}")
+}
+
 /// Runs a program, its streams being ours.
 ///
 /// # Errors
 /// It cannot be started.
 pub fn one(job: &Job) -> anyhow::Result<Outcome> {
     let mut prepared = prepare(job, &Variation::new(), Reported::Named)?;
-    let name = job.command.first().map(|p| p.to_string_lossy().into_owned()).unwrap_or_default();
     let end = prepared.end;
-    let status = child::status(&mut prepared.command, end).with_context(|| format!("cannot start {name}"))?;
+    let status = child::status(&mut prepared.command, end).with_context(|| cannot_start(job))?;
     prepared.outcome(status)
 }
 
@@ -235,8 +252,7 @@ pub fn start(job: &Job, piped: bool) -> anyhow::Result<Started> {
     if piped {
         prepared.command.stdout(Stdio::piped()).stderr(Stdio::piped());
     }
-    let name = job.command.first().map(|p| p.to_string_lossy().into_owned()).unwrap_or_default();
-    let child = prepared.command.spawn().with_context(|| format!("cannot start {name}"))?;
+    let child = prepared.command.spawn().with_context(|| cannot_start(job))?;
     Ok(Started { prepared, child })
 }
 
@@ -294,7 +310,7 @@ pub struct Run {
 pub fn kept(job: &Job, varied: &Variation, reported: Reported) -> anyhow::Result<Run> {
     let mut prepared = prepare(job, varied, reported)?;
     child::bind(&mut prepared.command, prepared.end);
-    let output = prepared.command.stdin(Stdio::null()).output().context("cannot start the program")?;
+    let output = prepared.command.stdin(Stdio::null()).output().with_context(|| cannot_start(job))?;
     let outcome = prepared.outcome(output.status)?;
     let report = prepared.report.as_deref().map(std::fs::read_to_string).transpose()?.unwrap_or_default();
     Ok(Run { own_status: exit_code(output.status), output, outcome, report })

@@ -46,6 +46,53 @@ fn a_finding_makes_the_status_66_and_a_clean_run_leaves_it() {
 }
 
 #[test]
+fn what_was_found_can_be_a_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let [html, report] = ["found.html", "report.json"].map(|name| folder.path().join(name));
+    let [html, report] = [html.to_str().unwrap(), report.to_str().unwrap()];
+    let plain = exec(REDUCE, &[]);
+    let output = exec(REDUCE, &["--html", html]);
+    assert_eq!(output.status.code(), Some(66));
+    assert_eq!(errors(&output), errors(&plain) + &format!("pellucid: page: {html}\n"));
+    let page = std::fs::read_to_string(html).unwrap();
+    // The same as by way of a report, which may be kept, too.
+    exec(REDUCE, &["--html", html, "--report", report]);
+    assert_eq!(std::fs::read_to_string(html).unwrap(), page);
+    let shown = pellucid(&["report", report, "--format", "html"]);
+    assert_eq!(String::from_utf8_lossy(&shown.stdout), page);
+    let many = exec(REDUCE, &["--html", html, "--seeds", "0..2"]);
+    assert_eq!(many.status.code(), Some(2), "{}", errors(&many));
+    let nothing = pellucid(&["run", "--html", html, "--", "true"]);
+    assert!(
+        errors(&nothing).ends_with("pellucid: no page: the program wrote no report\n"),
+        "{}",
+        errors(&nothing)
+    );
+}
+
+#[test]
+fn what_was_meant_is_proposed() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["a.spv", "app"] {
+        std::fs::copy(REDUCE, folder.path().join(name)).unwrap();
+    }
+    std::fs::write(folder.path().join("notes"), "words\n").unwrap();
+    let said = |arguments: &[&str]| {
+        let mut command = common::pellucid();
+        errors(&command.args(arguments).current_dir(folder.path()).output().expect("pellucid starts"))
+    };
+    for (arguments, meant) in [
+        (&["run", "a.spv"][..], "cannot start a.spv (a shader alone is run by `pellucid exec a.spv`): "),
+        (&["run", "app"], "cannot start app (is ./app meant? "),
+        (&["a.spv"], "pellucid: a.spv is no command but a file: pellucid exec a.spv\n"),
+        (&["app"], "pellucid: app is no command but a file: pellucid run -- ./app\n"),
+        (&["report", "notes"], "not a report, which --report FILE of run, exec and hunt writes: line 1"),
+    ] {
+        assert!(said(arguments).contains(meant), "{arguments:?}: {}", said(arguments));
+    }
+}
+
+#[test]
 fn the_report_file_says_the_same_as_the_text() {
     let folder = tempfile::tempdir().unwrap();
     let report = folder.path().join("report.json");

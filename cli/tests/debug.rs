@@ -58,6 +58,40 @@ fn what_an_atomic_of_64_bits_reads_is_one_of_its_writes() {
 }
 
 #[test]
+fn who_sees_what_of_eight_bytes_is_told_of_both_words_at_once() {
+    let arguments = ["cli/tests/compute/wide_message.spv", "--groups", "2"];
+    let commands =
+        "watch message read on 1 0\ncontinue\nsees message\nreads message\nbefore message #1 now\n";
+    let printed = session(&arguments, commands);
+    for told in [
+        "memory holds 0x300000002 in message\n#0 0x100000002 from before these writes\n#1 0x300000002 by ",
+        "invocation 0 of workgroup (1,0,0) may read 0x100000002 or 0x300000002 now\n",
+        "     yes: it is the newest\n",
+        "(1) the write of 0x300000002 by invocation 0 of workgroup (0,0,0) is ",
+    ] {
+        assert!(printed.contains(told), "{told:?} is not in\n{printed}");
+    }
+}
+
+#[test]
+fn an_array_in_a_block_without_names_is_the_variable() {
+    let arguments = ["--run", "cli/tests/compute/wrapped.spvasm"];
+    let printed = session(&arguments, "findings 1\nprint a\nprint a[1]\nsees a[1]\n");
+    for told in [": a[", "a = [0, 0]\n", "a[1] = 0\n", "memory holds 0 in a[1]\n"] {
+        assert!(printed.contains(told), "{told:?} is not in\n{printed}");
+    }
+    assert!(!printed.contains("member 0") && !printed.contains("_0"), "{printed}");
+}
+
+#[test]
+fn what_was_never_written_is_said_at_the_end_as_well() {
+    let printed = session(&[FLAG, "--groups", "2"], "findings off\ncontinue\nwrote received\n");
+    assert!(printed.contains("this is the write\n"), "{printed}");
+    let printed = session(&[FLAG, "--groups", "1"], "continue\nwrote received\n");
+    assert!(printed.contains("the dispatch has ended: nothing in it has written that\n"), "{printed}");
+}
+
+#[test]
 fn the_sessions_of_the_documentation_are_what_is_printed() {
     let path = root().join("docs/debug.md");
     let text = std::fs::read_to_string(&path).unwrap();

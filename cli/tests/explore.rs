@@ -102,12 +102,56 @@ fn a_bound_is_named() {
     assert!(errors(&complete).contains("= outcomes: 16\n"), "{}", errors(&complete));
     assert_eq!(complete.status.code(), Some(0));
     arguments.extend(["--executions".to_owned(), "3".to_owned()]);
-    let text = errors(&pellucid(&arguments));
+    let bound = pellucid(&arguments);
+    let text = errors(&bound);
     assert!(text.contains("= complete: false; 3 executions"), "{text}");
     assert!(text.contains("= bound: executions: "), "{text}");
+    assert!(text.ends_with(", 1 dispatch checked, 1 not explored completely\n"), "{text}");
+    assert_eq!(bound.status.code(), Some(67), "{text}");
     let text = errors(&pellucid(&self::arguments("modification-order-not-transitive.litmus", folder.path())));
     assert!(text.contains("explored: dispatch 0\n   = complete: false; "), "{text}");
     assert!(text.contains("\n   = bound: races: two writes race"), "{text}");
+}
+
+#[test]
+fn what_has_no_end_is_said_to_be_large_and_ends() {
+    let shader = common::compute().join("count.spv");
+    let explore = |options: &[&str]| {
+        let mut command = common::pellucid();
+        command.arg("explore").args(options).arg(&shader).output().expect("pellucid starts")
+    };
+    // One execution is made in any case.
+    let output = explore(&["--time", "0"]);
+    let text = errors(&output);
+    assert!(text.contains("= complete: false; 1 execution, "), "{text}");
+    assert!(text.contains("= bound: time: its time was up\n"), "{text}");
+    assert_eq!(output.status.code(), Some(67), "{text}");
+    // No terminal: no line of progress.
+    assert!(!text.contains('\r'), "{text}");
+    let output = explore(&["--executions", "800"]);
+    let text = errors(&output);
+    let large = "pellucid: dispatch 0 is large: 64 invocations, and 782 executions are not all; at most 800 are begun";
+    assert_eq!(text.matches(large).count(), 1, "{text}");
+    // Outcomes are told as findings are: so many, and that there are more.
+    assert_eq!(text.matches("       replay: ").count(), 100, "{text}");
+    assert!(text.contains(" more outcomes: a report has them all (--max-reports)\n"), "{text}");
+    assert_eq!(output.status.code(), Some(67), "{text}");
+    // What is small is not called large.
+    let folder = tempfile::tempdir().expect("a folder");
+    let small = errors(&pellucid(&arguments("independent-reads.litmus", folder.path())));
+    assert!(!small.contains("is large"), "{small}");
+}
+
+#[test]
+fn values_of_caches_are_refused_by_name() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut arguments = arguments("independent-reads.litmus", folder.path());
+    arguments.extend(["--machine".to_owned(), "tiled".to_owned()]);
+    let output = pellucid(&arguments);
+    let text = errors(&output);
+    let gap = "not implemented in Pellucid: explore mode: values that come from the caches of a machine";
+    assert!(text.contains(gap), "{text}");
+    assert_ne!(output.status.code(), Some(0), "{text}");
 }
 
 #[test]

@@ -55,6 +55,32 @@ fn a_finding_of_many_runs_is_told_once() {
 }
 
 #[test]
+fn a_shader_that_cannot_be_read_is_not_hunted_in() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    let missing = pellucid(folder, "hunt nowhere.spv");
+    assert_eq!(errors(&missing), "pellucid: nowhere.spv: No such file or directory (os error 2)\n");
+    assert_eq!(missing.status.code(), Some(2));
+    let missing = pellucid(folder, "hunt -- ./nowhere");
+    assert!(errors(&missing).contains("cannot start ./nowhere: "), "{}", errors(&missing));
+}
+
+#[test]
+fn a_hunt_can_make_a_page() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    let shader = shader("reduce.spv");
+    let output = pellucid(
+        folder,
+        &format!("hunt --explore 0 --runs 2 --html found.html {} {BUFFERS}", shader.display()),
+    );
+    assert_eq!(output.status.code(), Some(66), "{}", errors(&output));
+    assert!(errors(&output).ends_with("\npellucid: page: found.html\n"), "{}", errors(&output));
+    let page = std::fs::read_to_string(folder.join("found.html")).expect("a page");
+    assert!(page.contains("race-not-") && page.contains("class=\"picture run\""));
+}
+
+#[test]
 fn a_hunt_ends_when_nothing_new_comes() {
     let folder = tempfile::tempdir().expect("a folder");
     let shader = shader("reduce_fixed.spv");

@@ -93,7 +93,7 @@ for (const frame of document.querySelectorAll('iframe')) {
     for (const arrow of picture.dataset.arrows.split(' ').filter(arrow => arrow)) {
       const [ends, kind] = arrow.split(':');
       for (const end of ends.split('>'))
-        if (!picture.querySelector(/^\d+$/.test(end) ? `.event[data-k="${end}"]` : `.way li.${end}`)) tell('no end for the arrow ' + arrow, picture);
+        if (!picture.querySelector(/^\d+$/.test(end) ? `.event[data-k~="${end}"]` : `.way li.${end}`)) tell('no end for the arrow ' + arrow, picture);
       if (!svg.querySelector(`path.${kind}`)) tell('does not draw the arrow ' + arrow, picture);
     }
     for (const path of svg.children) {
@@ -200,7 +200,16 @@ fn every_kind_of_finding_is_a_page_that_can_be_read() {
         assert_eq!(html.contains("The host's cache, bytes 0..16 of the memory"), name == "host", "{name}");
         // A race is told with its barriers or atomics and how far it got, a hazard with what barriers lack.
         let told: &[&str] = match name {
-            "race" => &["<b>controlBarrier</b>", "makes nothing available or visible", "✗ subgroup"],
+            "race" => &[
+                "<b>controlBarrier</b>",
+                "makes nothing available or visible",
+                "✗ subgroup",
+                // Lanes stand below their workgroup, and one barrier is across both.
+                ">workgroup (0,0,0)</div>",
+                "<br><span class=\"does\">joins the invocations of one workgroup</span>",
+                "they synchronize with each other",
+                "double line: a barrier, across the lanes that it joins",
+            ],
             "visibility" => {
                 &["<b>writes atomically Message</b>", "✓ device", "✗ queue family", "class=\"sw\""]
             }

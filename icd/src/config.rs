@@ -194,6 +194,8 @@ pub struct Config {
     pub executions: u64,
     /// `steps`: of one execution, in explore mode.
     pub steps: u64,
+    /// `explore-time`: seconds after which explore mode begins no further execution of a dispatch.
+    pub explore_time: Option<u64>,
     /// `outcomes`: the buffers whose contents make up the outcomes of exploration; empty for all storage
     /// buffers.
     pub outcomes: Vec<OutcomeBuffer>,
@@ -261,6 +263,7 @@ impl Default for Config {
             profile: None,
             executions: Bounds::default().executions,
             steps: Bounds::default().steps,
+            explore_time: None,
             outcomes: Vec::new(),
             replay: None,
             watchdog: None,

@@ -15,8 +15,13 @@ pub enum Does {
     Access(AccessKind),
     /// It orders its own agent's accesses (OpMemoryBarrier).
     MemoryBarrier,
-    /// A control barrier: steps of one number are of one dynamic instance.
-    ControlBarrier(u32),
+    /// A control barrier.
+    ControlBarrier {
+        /// Steps of one number are of one dynamic instance.
+        instance: u32,
+        /// Its execution scope: the invocations that it joins are those of one instance of this scope.
+        execution: Scope,
+    },
 }
 
 /// One operation of one agent.

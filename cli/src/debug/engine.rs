@@ -477,7 +477,13 @@ impl Debugger for Engine {
                 Some(again) => again,
                 None if matches!(runner.goal, Goal::Leave) => return outcome,
                 None => {
-                    let (choice, reason) = (0, Reason::Ended(outcome.as_ref().err().map(Trap::to_string)));
+                    // Asked at the end, it looks for a write in all of the dispatch.
+                    let never = matches!(runner.goal, Goal::At(_, Reason::NeverWritten, _));
+                    let why = match &outcome {
+                        Err(trap) => Some(trap.to_string()),
+                        Ok(()) => never.then(|| "nothing in it has written that".to_owned()),
+                    };
+                    let (choice, reason) = (0, Reason::Ended(why));
                     let at = At::End(dispatch.memory());
                     let (target, here) = (&target, Position::END);
                     let mut stop = Stop { target, session: &mut *session, at, reason, here, choice };

@@ -160,6 +160,8 @@ enum Shown {
 /// A location that an expression names.
 struct Location {
     word: Word,
+    /// The word behind it, of a location of eight bytes.
+    high: Option<Word>,
     /// Of the word.
     bytes: u8,
     shown: Shown,
@@ -167,8 +169,13 @@ struct Location {
 }
 
 impl Location {
-    fn show(&self, word: u32) -> String {
+    /// The value that these bits of its words are.
+    fn show(&self, value: Value) -> String {
+        let Value(word, high) = value;
         match &self.shown {
+            Shown::Element(element) if self.high.is_some() => {
+                element.show(u64::from(word) | u64::from(high) << 32)
+            }
             Shown::Element(element) => {
                 let bits = u64::from(word) >> (8 * self.bytes.trailing_zeros().min(3));
                 element.show(bits & ((1 << (8 * element.size().min(4))) - 1))
@@ -182,6 +189,94 @@ impl Location {
                 texels::text(texels.info, words, 0, *component)
             }
         }
+    }
+}
+
+/// The bits of a location's word, and of the word behind it where it has eight bytes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Value(u32, u32);
+
+/// A write of a location.
+#[derive(Clone)]
+struct Write {
+    value: Value,
+    /// Of its only word, or of the first one.
+    seen: WriteSeen,
+    /// The reader may return its value in the first word, and in the last.
+    readable: [bool; 2],
+}
+
+/// What is known of a location.
+struct Seen {
+    before: Value,
+    before_readable: bool,
+    /// Oldest first.
+    writes: Vec<Write>,
+    /// What a reader may return now, oldest first.
+    values: Vec<Value>,
+}
+
+/// Values of eight bytes that are listed.
+const MOST_VALUES: usize = 64;
+
+impl Location {
+    /// What is known of it, for the invocation in focus.
+    ///
+    /// # Errors
+    /// Its words were not written together.
+    fn look(&self, stop: &mut Stopped<'_, '_, '_, '_, '_>, text: &str) -> Result<Seen, String> {
+        let low = look_at(stop, (&self.word, self.bytes), self.next.as_ref());
+        let Some(high_word) = &self.high else {
+            let write =
+                |seen: WriteSeen| Write { value: Value(seen.value, 0), readable: [seen.readable; 2], seen };
+            return Ok(Seen {
+                before: Value(low.before, 0),
+                before_readable: low.before_readable,
+                writes: low.writes.into_iter().map(write).collect(),
+                values: low.values.into_iter().map(|word| Value(word, 0)).collect(),
+            });
+        };
+        let high = look_at(stop, (high_word, 15), self.next.as_ref());
+        let together = low.writes.len() == high.writes.len()
+            && low.writes.iter().zip(&high.writes).all(|(a, b)| a.is_of(b) && a.bytes & b.bytes == 15);
+        if !together {
+            return Err(format!(
+                "not implemented in Pellucid: the writes of {text}, whose eight bytes were not written together"
+            ));
+        }
+        let atomic = self.next.as_ref().filter(|next| next.operand.atomic.is_some());
+        let wide = match atomic {
+            Some(next) => look_at_both(stop, [&self.word, high_word], next),
+            None => None,
+        };
+        let all: Vec<Value> = match wide {
+            Some(wide) => wide.iter().map(|one| Value(one.value as u32, (one.value >> 32) as u32)).collect(),
+            // Each word may come from another write.
+            None => {
+                let pairs = low.values.iter().flat_map(|a| high.values.iter().map(|b| Value(*a, *b)));
+                pairs.take(MOST_VALUES + 1).collect()
+            }
+        };
+        let mut values: Vec<Value> = Vec::new();
+        for value in all {
+            if !values.contains(&value) {
+                values.push(value);
+            }
+        }
+        if values.len() > MOST_VALUES {
+            return Err(format!("not implemented in Pellucid: more than {MOST_VALUES} values of {text}"));
+        }
+        let writes = low.writes.into_iter().zip(high.writes).map(|(a, b)| Write {
+            value: Value(a.value, b.value),
+            readable: [a.readable, b.readable],
+            seen: a,
+        });
+        Ok(Seen {
+            before: Value(low.before, high.before),
+            before_readable: low.before_readable && high.before_readable,
+            writes: writes.collect(),
+            values,
+        })
     }
 }
 
@@ -201,14 +296,20 @@ fn location(stop: &mut Stopped<'_, '_, '_, '_, '_>, text: &str) -> Result<Locati
         }
         (None, _) => return Err(format!("{text} is no scalar: name one of its parts")),
     };
-    if bytes > 4 {
+    let wide = bytes == 8 && address % 4 == 0 && matches!(shown, Shown::Element(_));
+    if bytes > 4 && !wide {
         let name = match shown {
             Shown::Texel(_, _, None) => "name one of its components",
             _ => "not implemented in Pellucid",
         };
         return Err(format!("{name}: the writes of {text}, which has {bytes} bytes"));
     }
-    let word = word_at(stop, workgroup, address).ok_or_else(|| format!("{text} is outside of its buffer"))?;
+    let outside = || format!("{text} is outside of its buffer");
+    let word = word_at(stop, workgroup, address).ok_or_else(outside)?;
+    let high = match wide {
+        true => Some(word_at(stop, workgroup, address + 4).ok_or_else(outside)?),
+        false => None,
+    };
     let focus = stop.session.focus;
     let next = stop.at.access(focus).filter(|next| {
         let place = &next.operand.place;
@@ -217,10 +318,11 @@ fn location(stop: &mut Stopped<'_, '_, '_, '_, '_>, text: &str) -> Result<Locati
         own == workgroup && start <= address && address < end
     });
     let bytes = bytes_of(word.address, address, address + bytes);
-    Ok(Location { word, bytes, shown, next })
+    Ok(Location { word, high, bytes, shown, next })
 }
 
-fn wrote(stop: &Stopped<'_, '_, '_, '_, '_>, at: &Location, k: usize, write: &WriteSeen) -> String {
+fn wrote(stop: &Stopped<'_, '_, '_, '_, '_>, at: &Location, k: usize, write: &Write) -> String {
+    let Write { value, seen: write, .. } = write;
     let line = stop.target.line_of(write.site);
     let place = line.map_or_else(String::new, |line| {
         format!(" at {}  {}", stop.target.place(line), stop.target.line_text(line))
@@ -228,7 +330,7 @@ fn wrote(stop: &Stopped<'_, '_, '_, '_, '_>, at: &Location, k: usize, write: &Wr
     let atomic = write.atomic.map(|scope| format!(" (atomic, {} scope)", words::scope_name(scope)));
     format!(
         "#{k} {} by {}{}{place}",
-        at.show(write.value),
+        at.show(*value),
         stop.target.name_of(&write.by),
         atomic.unwrap_or_default()
     )
@@ -254,9 +356,10 @@ fn stands(write: &WriteSeen) -> String {
 pub fn sees(stop: &mut Stopped<'_, '_, '_, '_, '_>, text: &str) -> Result<String, String> {
     running(stop)?;
     let at = location(stop, text)?;
-    let seen = look_at(stop, (&at.word, at.bytes), at.next.as_ref());
+    let seen = at.look(stop, text)?;
     let focus = stop.target.name(stop.session.focus);
-    let mut out = format!("memory holds {} in {text}\n", at.show(at.word.newest));
+    let newest = Value(at.word.newest, at.high.map_or(0, |high| high.newest));
+    let mut out = format!("memory holds {} in {text}\n", at.show(newest));
     let _ = writeln!(
         out,
         "#0 {} from before {}",
@@ -269,6 +372,7 @@ pub fn sees(stop: &mut Stopped<'_, '_, '_, '_, '_>, text: &str) -> Result<String
     );
     for (k, write) in (1..).zip(&seen.writes) {
         let _ = writeln!(out, "{}", wrote(stop, &at, k, write));
+        let write = &write.seen;
         let to = write.to_reader.available.map(|level| Scope::of_level(Some(level)));
         let made = match write.available.max(to) {
             Some(made) => format!("made available at {} scope", words::scope_name(made)),
@@ -294,6 +398,11 @@ pub fn caches(stop: &mut Stopped<'_, '_, '_, '_, '_>, text: &str) -> Result<Stri
     if at.word.workgroup.is_some() {
         return Err(format!("{text} is in workgroup memory, which has no caches"));
     }
+    if at.high.is_some() {
+        return Err(format!(
+            "not implemented in Pellucid: what caches hold of {text}, which has eight bytes"
+        ));
+    }
     let focus = stop.session.focus;
     let Some(cached) = stop.at.memory().cached(&at.word, focus.workgroup) else {
         return Err("values come from no caches: begin with --values caches, or --machine NAME".to_owned());
@@ -302,9 +411,9 @@ pub fn caches(stop: &mut Stopped<'_, '_, '_, '_, '_>, text: &str) -> Result<Stri
     let bytes = at.bytes;
     for copy in cached.copies.iter().filter(|copy| copy.held & bytes == bytes) {
         let dirty = if copy.dirty & bytes != 0 { ", not written back" } else { "" };
-        let _ = writeln!(out, "{}: {}{dirty}", words::cache(copy), at.show(copy.value));
+        let _ = writeln!(out, "{}: {}{dirty}", words::cache(copy), at.show(Value(copy.value, 0)));
     }
-    let _ = writeln!(out, "point of coherency: {}", at.show(cached.coherent));
+    let _ = writeln!(out, "point of coherency: {}", at.show(Value(cached.coherent, 0)));
     let name = stop.target.name(focus);
     let _ = write!(out, "{name} runs on compute unit {}", cached.unit);
     if cached.overruled > 0 {
@@ -331,13 +440,14 @@ fn running(stop: &Stopped<'_, '_, '_, '_, '_>) -> Result<(), String> {
 pub fn reads(stop: &mut Stopped<'_, '_, '_, '_, '_>, text: &str) -> Result<String, String> {
     running(stop)?;
     let at = location(stop, text)?;
-    let seen = look_at(stop, (&at.word, at.bytes), at.next.as_ref());
+    let seen = at.look(stop, text)?;
     let focus = stop.target.name(stop.session.focus);
     let how = if at.next.is_some() { "by the access that it makes next" } else { "by a plain load" };
     let mut out = format!("what {focus} may read of {text} {how}:\n");
     // A write that is location-ordered before the read hides all that are older.
-    let hides =
-        |from: usize| seen.writes.iter().enumerate().skip(from).find(|(_, write)| write.to_reader.ordered);
+    let hides = |from: usize| {
+        seen.writes.iter().enumerate().skip(from).find(|(_, write)| write.seen.to_reader.ordered)
+    };
     let newest = seen.writes.len();
     let verdict = |k: usize, readable: bool| -> String {
         match (readable, hides(k)) {
@@ -353,7 +463,12 @@ pub fn reads(stop: &mut Stopped<'_, '_, '_, '_, '_>, text: &str) -> Result<Strin
     let _ = writeln!(out, "#0 {} from before: {}", at.show(seen.before), verdict(0, initial));
     for (k, write) in (1..).zip(&seen.writes) {
         let _ = writeln!(out, "{}", wrote(stop, &at, k, write));
-        let _ = writeln!(out, "     {}", verdict(k, write.readable));
+        let told = match write.readable {
+            [low, high] if low == high => verdict(k, low),
+            [true, _] => "of its eight bytes the lower four only".to_owned(),
+            _ => "of its eight bytes the upper four only".to_owned(),
+        };
+        let _ = writeln!(out, "     {told}");
     }
     Ok(out.trim_end().to_owned())
 }
@@ -362,7 +477,7 @@ pub fn reads(stop: &mut Stopped<'_, '_, '_, '_, '_>, text: &str) -> Result<Strin
 fn from_before(
     stop: &Stopped<'_, '_, '_, '_, '_>,
     at: &Location,
-    seen: &WordSeen,
+    seen: &Seen,
     text: &str,
     other: &str,
 ) -> String {
@@ -390,7 +505,7 @@ pub fn before(stop: &mut Stopped<'_, '_, '_, '_, '_>, rest: &str) -> Result<Stri
     let words: Vec<&str> = rest.split_whitespace().collect();
     let [text, a, b] = words[..] else { return Err("before EXPR #A #B, or before EXPR #A now".to_owned()) };
     let at = location(stop, text)?;
-    let seen = look_at(stop, (&at.word, at.bytes), at.next.as_ref());
+    let seen = at.look(stop, text)?;
     let write = |name: &str| {
         let number: Option<usize> = name.trim_start_matches('#').parse().ok();
         let found = number.and_then(|k| k.checked_sub(1)).and_then(|k| seen.writes.get(k)).cloned();
@@ -406,10 +521,11 @@ pub fn before(stop: &mut Stopped<'_, '_, '_, '_, '_>, rest: &str) -> Result<Stri
     let first = write(a)?;
     let second = if b == "now" { None } else { Some(write(b)?) };
     let relation = reading(stop, (&at.word, at.bytes), at.next.as_ref(), |stop, reader| {
-        stop.at.memory().relate(&at.word, &first, second.as_ref(), reader)
+        let second = second.as_ref().map(|write| &write.seen);
+        stop.at.memory().relate(&at.word, &first.seen, second, reader)
     });
-    let by = |write: &WriteSeen| {
-        format!("the write of {} by {}", at.show(write.value), stop.target.name_of(&write.by))
+    let by = |write: &Write| {
+        format!("the write of {} by {}", at.show(write.value), stop.target.name_of(&write.seen.by))
     };
     let later = match &second {
         Some(second) => by(second),

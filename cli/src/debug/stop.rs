@@ -216,7 +216,7 @@ pub enum Reason {
     NeverWritten,
     /// The invocation has ended.
     Gone,
-    /// The dispatch has ended: why, if not well.
+    /// The dispatch has ended: why, if not well; or what was looked for in vain.
     Ended(Option<String>),
 }
 

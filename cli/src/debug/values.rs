@@ -411,11 +411,25 @@ impl Eyes<'_, '_, '_, '_, '_> {
                 };
                 let name = if descriptors.len() > 1 { format!("{own}[{element}]") } else { own.to_owned() };
                 let home = Home::Buffer(range.clone(), 0);
-                items.push(Item { name, ty, shape: variable.shape.clone(), home });
+                items.push(self.unwrapped(Item { name, ty, shape: variable.shape.clone(), home }));
             }
         }
         items.extend(self.push_constants());
         items
+    }
+
+    /// What is in a block whose only member has no name: a compiler put that around a variable of a language
+    /// without blocks.
+    fn unwrapped(&self, item: Item) -> Item {
+        match &*item.shape {
+            Shape::Struct(parts) if parts.len() == 1 && parts[0].name.is_empty() => Item {
+                name: item.name,
+                ty: self.target.types.member(item.ty, 0),
+                home: item.home.at(parts[0].offset),
+                shape: parts[0].shape.clone(),
+            },
+            _ => item,
+        }
     }
 
     /// Images and texel buffers.

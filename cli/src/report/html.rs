@@ -139,6 +139,7 @@ fn picture(finding: &Value, events: &[Event]) -> String {
             steps,
             arrows: arrows.into_iter().collect(),
             reaches: Vec::new(),
+            grouped: false,
             in_time: false,
             left_out: None,
         }

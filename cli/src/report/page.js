@@ -19,7 +19,7 @@ function draw(picture) {
   const svg = picture.querySelector('svg.arrows'), from = picture.getBoundingClientRect();
   svg.replaceChildren();
   const box = name => {
-    const of = picture.querySelectorAll(/^\d+$/.test(name) ? `.event[data-k="${name}"]` : `.way li.${name}`);
+    const of = picture.querySelectorAll(/^\d+$/.test(name) ? `.event[data-k~="${name}"]` : `.way li.${name}`);
     if (!of.length) return null;
     const all = [...of].map(one => one.getBoundingClientRect());
     const first = all[0], last = all[all.length - 1];
@@ -32,6 +32,8 @@ function draw(picture) {
     svg.append(one);
   };
   const middle = one => (one.left + one.right) / 2;
+  // Where an arrow to or from another box ends: a barrier is as wide as all lanes that it joins.
+  const end = (one, other) => one.right - one.left > 1.4 * (other.right - other.left) ? Math.max(one.left + 8, Math.min(one.right - 8, middle(other))) : middle(one);
   // What is missing, and the fix, go beside the boxes of the lane.
   const gutter = (one, kind) => (one.left < from.width / 2 - 1 && one.right < from.width - 24 ? one.right + 10 : one.left > 24 ? one.left - 10 : one.right - 6) + (kind === 'fix' ? 5 : -3);
   for (const arrow of picture.dataset.arrows.split(' ').filter(arrow => arrow)) {
@@ -61,7 +63,7 @@ function draw(picture) {
       if (kind === 'both') path(kind + ' head', `M${x} ${y}${right ? HEAD.left : HEAD.right}`);
     } else {
       const beside = kind === 'po' ? 0 : middle(a) < middle(b) ? -16 : 16;
-      const [x, to] = [middle(a) - beside, middle(b) + beside], bend = (a.bottom + b.top) / 2;
+      const [x, to] = [end(a, b) - beside, end(b, a) + beside], bend = (a.bottom + b.top) / 2;
       path(kind, `M${x} ${a.bottom}C${x} ${bend} ${to} ${bend} ${to} ${b.top}`);
       path(kind + ' head', `M${to} ${b.top}${HEAD.down}`);
     }

@@ -67,10 +67,26 @@ pub struct Picture<'a> {
     pub steps: Vec<Step>,
     pub arrows: Vec<Arrow>,
     pub reaches: Vec<Reach<'a>>,
+    /// Lanes stand below the groups that their agents are in, such as workgroups and subgroups.
+    pub grouped: bool,
     /// Its steps happened one after the other: each has a row of its own, and nothing leads to the last one.
     pub in_time: bool,
     /// What is not shown, in words.
     pub left_out: Option<String>,
+}
+
+/// A box of the picture.
+struct Drawn {
+    /// The steps that it stands for, by their index.
+    steps: Vec<usize>,
+    columns: (usize, usize),
+}
+
+impl Drawn {
+    /// Whether an arrow is within the box.
+    fn holds(&self, arrow: &Arrow) -> bool {
+        self.steps.contains(&arrow.from) && self.steps.contains(&arrow.to)
+    }
 }
 
 /// The domains that availability and visibility reach one after the other.
@@ -87,7 +103,64 @@ impl Picture<'_> {
                 lanes.push(lane);
             }
         }
+        if self.grouped {
+            // Those of one group side by side, the groups in the order of their first lanes.
+            let known = lanes.clone();
+            let place = |part: &[String]| known.iter().position(|lane| lane.starts_with(part));
+            lanes.sort_by_cached_key(|lane| (1..=lane.len()).map(|n| place(&lane[..n])).collect::<Vec<_>>());
+        }
         lanes
+    }
+
+    /// What one box stands for: a step, or those of a barrier in lanes that stand side by side. Each has the
+    /// columns of its first and last step, from 1.
+    fn boxes(&self, lanes: &[&[String]]) -> Vec<Drawn> {
+        let column =
+            |k: usize| 1 + lanes.iter().position(|lane| *lane == self.steps[k].lane.as_slice()).unwrap_or(0);
+        let mut boxes: Vec<Drawn> = Vec::new();
+        let mut joined: BTreeMap<u64, Vec<(usize, usize)>> = BTreeMap::new();
+        for (k, step) in self.steps.iter().enumerate() {
+            match step.together {
+                Some(instance) => joined.entry(instance).or_default().push((column(k), k)),
+                None => boxes.push(Drawn { steps: vec![k], columns: (column(k), column(k)) }),
+            }
+        }
+        for mut members in joined.into_values() {
+            members.sort_unstable();
+            for (column, k) in members {
+                match boxes.last_mut() {
+                    Some(last)
+                        if self.steps[last.steps[0]].together == self.steps[k].together
+                            && last.columns.1 + 1 == column =>
+                    {
+                        last.steps.push(k);
+                        last.columns.1 = column;
+                    }
+                    _ => boxes.push(Drawn { steps: vec![k], columns: (column, column) }),
+                }
+            }
+        }
+        boxes
+    }
+
+    /// The row of names above the lanes: the part `k` of each, once for those that have it in common.
+    fn names(&self, lanes: &[&[String]], k: usize, row: usize) -> String {
+        let mut out = String::new();
+        let mut at = 0;
+        while at < lanes.len() {
+            let group = lanes[at].get(..=k);
+            let count = lanes[at..].iter().take_while(|lane| lane.get(..=k) == group).count();
+            if let Some(name) = group.and_then(|parts| parts.last()) {
+                out.push_str(&format!(
+                    "<div class=\"group\"{} style=\"grid-column:{}/span {count};grid-row:{row}\">{}</div>\n",
+                    hover(specification::AGENT),
+                    at + 1,
+                    escape(name)
+                ));
+            }
+            at += count;
+        }
+        out
     }
 
     /// The step of the earlier access.
@@ -134,10 +207,12 @@ impl Picture<'_> {
     }
 
     /// The arrows for the page's script: `0>3:sw`.
-    fn drawn(&self, fix: bool) -> String {
+    fn drawn(&self, boxes: &[Drawn], fix: bool) -> String {
+        let between = |arrow: &&Arrow| !boxes.iter().any(|one| one.holds(arrow));
         let back = |arrow: &Arrow| Arrow { from: arrow.to, to: arrow.from, ..*arrow };
         let mut words: Vec<String> = Vec::new();
-        for arrow in &self.arrows {
+        // What is within one box is told there.
+        for arrow in self.arrows.iter().filter(between) {
             let both = arrow.kind == Kind::Synchronizes && self.arrows.contains(&back(arrow));
             if both && arrow.from > arrow.to {
                 continue;
@@ -162,42 +237,50 @@ impl Picture<'_> {
 
     /// The picture of `finding`; nothing where there is only one step, but for what is told in time.
     pub fn render(&self, finding: &Value) -> String {
-        let [.., last] = self.steps.as_slice() else { return String::new() };
-        if self.steps.len() < 2 && !self.in_time {
+        if self.steps.is_empty() || (self.steps.len() < 2 && !self.in_time) {
             return String::new();
         }
         let lanes = self.lanes();
         // What all lanes have in common is told once, but for what an agent is called by.
-        let all = |k: usize| lanes.iter().all(|lane| k + 1 < lane.len() && lane[k] == lanes[0][k]);
+        let all = |k: usize| {
+            (k == 0 || !self.grouped) && lanes.iter().all(|lane| k + 1 < lane.len() && lane[k] == lanes[0][k])
+        };
         let common: Vec<usize> = (0..lanes[0].len()).filter(|k| all(*k)).collect();
         let within: Vec<&str> = common.iter().map(|k| lanes[0][*k].as_str()).collect();
         let within =
             if within.is_empty() { String::new() } else { format!(", in {}", escape(&within.join(", "))) };
-        let column =
-            |step: &Step| 1 + lanes.iter().position(|lane| *lane == step.lane.as_slice()).unwrap_or(0);
+        let boxes = self.boxes(&lanes);
+        let groups: Vec<usize> = match self.grouped {
+            true => (0..lanes[0].len().saturating_sub(1)).filter(|k| !common.contains(k)).collect(),
+            false => Vec::new(),
+        };
         let ordered: Vec<&str> =
             strings(finding, "notes").filter(|note| note.contains("happens before")).collect();
         let helps: Vec<&str> = strings(finding, "help").collect();
         let mut out = format!(
             "<h3>{}{within}</h3>\n<div class=\"scroll\"><div class=\"picture run\" data-arrows=\"{}\" style=\"grid-template-columns:repeat({},minmax(6.2rem,1fr))\">\n<svg class=\"arrows\" aria-hidden=\"true\"></svg>\n",
             self.title,
-            escape(&self.drawn(!helps.is_empty())),
+            escape(&self.drawn(&boxes, !helps.is_empty())),
             lanes.len()
         );
-        for lane in &lanes {
-            let parts = lane.iter().enumerate().filter(|(k, _)| !common.contains(k));
+        for (k, row) in groups.iter().zip(1..) {
+            out.push_str(&self.names(&lanes, *k, row));
+        }
+        let head = groups.len() + 1;
+        for (lane, column) in lanes.iter().zip(1..) {
+            let parts = lane.iter().enumerate().filter(|(k, _)| !common.contains(k) && !groups.contains(k));
             let parts: Vec<&str> = parts.map(|(_, part)| part.as_str()).collect();
             out.push_str(&format!(
-                "<div class=\"lane\"{}>{}</div>\n",
+                "<div class=\"lane\"{} style=\"grid-column:{column};grid-row:{head}\">{}</div>\n",
                 hover(specification::AGENT),
                 escape(&parts.join(", "))
             ));
         }
         let rows = self.rows();
         let before = if self.in_time { rows.len() } else { rows.len() - 1 };
-        let way = 3 + rows[..before].iter().max().copied().unwrap_or(0);
-        for (k, (step, row)) in self.steps.iter().zip(&rows).enumerate().take(before) {
-            out.push_str(&drawn(step, k, column(step), row + 2));
+        let way = head + 2 + rows[..before].iter().max().copied().unwrap_or(0);
+        for one in boxes.iter().filter(|one| one.steps[0] < before) {
+            out.push_str(&self.drawn_box(one, rows[one.steps[0]] + head + 1));
         }
         out.push_str(&format!("<div class=\"way\" style=\"grid-row:{way}\">{}", self.ladders()));
         out.push_str("<ul>\n");
@@ -223,17 +306,20 @@ impl Picture<'_> {
         }
         out.push_str("</ul></div>\n");
         if !self.in_time {
-            out.push_str(&drawn(last, self.steps.len() - 1, column(last), way + 1));
+            let of_last = boxes.iter().find(|one| one.steps[0] == self.steps.len() - 1);
+            out.extend(of_last.map(|one| self.drawn_box(one, way + 1)));
         }
         out.push_str("</div></div>\n");
         if let Some(left_out) = &self.left_out {
             out.push_str(&format!("<p class=\"dim\">{}</p>\n", escape(left_out)));
         }
-        out + &self.legend(!ordered.is_empty(), !helps.is_empty())
+        out + &self.legend(&boxes, !ordered.is_empty(), !helps.is_empty())
     }
 
-    fn legend(&self, ordered: bool, fix: bool) -> String {
-        let any = |kind: Kind| self.arrows.iter().any(|arrow| arrow.kind == kind);
+    fn legend(&self, boxes: &[Drawn], ordered: bool, fix: bool) -> String {
+        let within = |arrow: &Arrow| boxes.iter().any(|one| one.holds(arrow));
+        let any = |kind: Kind| self.arrows.iter().any(|arrow| arrow.kind == kind && !within(arrow));
+        let joins = self.steps.iter().any(|step| step.together.is_some());
         let parts = [
             (any(Kind::Order), "po", format!("grey: {}", self.order)),
             (any(Kind::Synchronizes), "sw", "blue: synchronizes-with, reads-from".to_owned()),
@@ -245,11 +331,45 @@ impl Picture<'_> {
             (ordered, "has", "blue bar: what orders them".to_owned()),
             (true, "lacks", "red: what is missing".to_owned()),
             (fix, "fix", "green, dashed: what would mend it".to_owned()),
+            (joins, "joins", "double line: a barrier, across the lanes that it joins".to_owned()),
         ];
         let shown = parts.into_iter().filter(|(is, ..)| *is);
         let shown: String =
             shown.map(|(_, class, told)| format!("<span class=\"{class}\">{told}</span>")).collect();
         format!("<p class=\"legend\">{shown}</p>\n")
+    }
+
+    fn drawn_box(&self, one: &Drawn, row: usize) -> String {
+        let lines = |class: &str, lines: &[String]| -> String {
+            lines.iter().map(|line| format!("<br><span class=\"{class}\">{}</span>", escape(line))).collect()
+        };
+        let step = &self.steps[one.steps[0]];
+        let place = if step.place.is_empty() {
+            String::new()
+        } else {
+            format!("<br><span class=\"dim\">{}</span>", escape(&step.place))
+        };
+        let synchronize =
+            self.arrows.iter().any(|arrow| arrow.kind == Kind::Synchronizes && one.holds(arrow));
+        let (mut does, mut lacks) = (step.does.clone(), step.lacks.clone());
+        if one.steps.len() > 1 {
+            match synchronize {
+                true => does.push("they synchronize with each other".to_owned()),
+                false => lacks.push("they do not synchronize with each other".to_owned()),
+            }
+        }
+        let keys: Vec<String> = one.steps.iter().map(usize::to_string).collect();
+        let (first, last) = one.columns;
+        format!(
+            "<div class=\"event {}\"{} data-k=\"{}\" style=\"grid-column:{first}/{};grid-row:{row}\"><b>{}</b>{}{}{place}</div>\n",
+            step.class,
+            hover(step.said),
+            keys.join(" "),
+            last + 1,
+            escape(&step.told),
+            lines("does", &does),
+            lines("not", &lacks)
+        )
     }
 
     /// How far availability and visibility reached: domain by domain, from the agent itself to the host.
@@ -300,25 +420,6 @@ impl Picture<'_> {
     }
 }
 
-fn drawn(step: &Step, k: usize, column: usize, row: usize) -> String {
-    let lines = |class: &str, lines: &[String]| -> String {
-        lines.iter().map(|line| format!("<br><span class=\"{class}\">{}</span>", escape(line))).collect()
-    };
-    let place = if step.place.is_empty() {
-        String::new()
-    } else {
-        format!("<br><span class=\"dim\">{}</span>", escape(&step.place))
-    };
-    format!(
-        "<div class=\"event {}\"{} data-k=\"{k}\" style=\"grid-column:{column};grid-row:{row}\"><b>{}</b>{}{}{place}</div>\n",
-        step.class,
-        hover(step.said),
-        escape(&step.told),
-        lines("does", &step.does),
-        lines("not", &step.lacks)
-    )
-}
-
 /// The execution around a race, as its report has it.
 pub fn of_around<'a>(finding: &'a Value) -> Option<Picture<'a>> {
     let around = &finding["around"];
@@ -350,6 +451,7 @@ pub fn of_around<'a>(finding: &'a Value) -> Option<Picture<'a>> {
         title: "The execution around it",
         order: "program order",
         arrows,
+        grouped: true,
         in_time: false,
         reaches: reaches.into_iter().flatten().collect(),
         left_out: left_out
@@ -368,6 +470,7 @@ fn step(step: &Value, finding: &Value) -> Step {
     });
     let [x, y, z] = std::array::from_fn(|k| step["workgroup"][k].as_u64().unwrap_or(0));
     let what = text(&step["what"]);
+    let joins = step["execution"].as_str().map(|scope| format!("joins the invocations of one {scope}"));
     Step {
         lane: vec![
             format!("dispatch {}", step["dispatch"]),
@@ -376,7 +479,7 @@ fn step(step: &Value, finding: &Value) -> Step {
             format!("invocation {}", step["invocation"]),
         ],
         told: text(&step["told"]).to_owned(),
-        does: strings(step, "does").map(str::to_owned).chain(got).collect(),
+        does: joins.into_iter().chain(strings(step, "does").map(str::to_owned)).chain(got).collect(),
         lacks: Vec::new(),
         place: text(&step["location"]).to_owned(),
         said: match what {

@@ -68,6 +68,7 @@ pub fn of_hazard(finding: &Value) -> Option<Picture<'_>> {
         steps,
         arrows,
         reaches: Vec::new(),
+        grouped: false,
         in_time: false,
         left_out: (!left_out.is_empty()).then(|| left_out.join(" ")),
     })

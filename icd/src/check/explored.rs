@@ -1,5 +1,6 @@
 //! Explore mode: every execution of a dispatch, the outcomes, and the memory of the first.
 
+use super::exploring::Exploring;
 use super::info::{Dispatch, check_info, report};
 use super::named::Named;
 use super::watching::Watching;
@@ -11,6 +12,7 @@ use pellucid_memory::checked::CheckedMemory;
 use pellucid_memory::device::MemoryRange;
 use pellucid_memory::explore::Bounds;
 use pellucid_memory::finding::Severity;
+use pellucid_memory::history::ValuePolicy;
 use pellucid_memory::progress::ProgressModel;
 use pellucid_memory::raw;
 use pellucid_memory::system::Trap;
@@ -108,20 +110,30 @@ pub fn dispatch(
     if config.progress != ProgressModel::Fair {
         return Err(Trap::NotImplemented("explore mode: progress models other than fair".into()));
     }
+    if config.values == ValuePolicy::Caches {
+        return Err(Trap::NotImplemented(
+            "explore mode: values that come from the caches of a machine".into(),
+        ));
+    }
     let shown = Shown::new(config, program, resources)?;
     let which = match &config.replay {
         None => Which::All,
         Some(replay) if replay.dispatch == number => Which::Only(&replay.choices),
         Some(_) => Which::First,
     };
+    let invocations = grid.groups.iter().chain(&program.shader.local_size).map(|n| u64::from(*n)).product();
+    let exploring = Exploring::new(config, number, invocations);
     let options = ExploreOptions {
         bounds: Bounds { executions: config.executions, steps: config.steps },
         which,
         watchdog: config.watchdog(),
         stop: Some(&device.stop),
+        until: exploring.until(),
         prints,
     };
+    let begun = || exploring.execution();
     let mut watching = Watching::new(config, explored);
+    watching.begun = Some(&begun);
     let mut collected = Collected::default();
     let mut first_trap = None;
     let totals = explore(

@@ -84,7 +84,7 @@ fn step(
     let of = Step {
         site: turn.site,
         by,
-        does: Does::ControlBarrier(instance),
+        does: Does::ControlBarrier { instance, execution: Scope::Workgroup },
         atomic: false,
         scope: Scope::Invocation,
         semantics: Semantics::RELAXED,
@@ -111,7 +111,9 @@ fn step(
         }
         None => {
             let entry = program.barriers.iter().find(|entry| entry.site == turn.site);
+            let execution = entry.and_then(|entry| entry.execution).unwrap_or(Scope::Workgroup);
             Step {
+                does: Does::ControlBarrier { instance, execution },
                 scope: entry.map_or(Scope::Invocation, |entry| entry.memory),
                 semantics: entry.map_or(Semantics::RELAXED, |entry| entry.semantics),
                 ..of

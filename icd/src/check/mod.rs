@@ -11,6 +11,7 @@ pub mod commands;
 pub mod dependency;
 pub mod dispatch;
 mod explored;
+mod exploring;
 pub mod found;
 pub mod hazards;
 pub mod host;

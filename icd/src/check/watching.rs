@@ -26,6 +26,8 @@ pub struct Watching<'a> {
     rehearses: bool,
     /// Tells findings before the dispatch's end.
     pub tell: Option<&'a Tell<'a>>,
+    /// Is told of every execution that begins.
+    pub begun: Option<&'a dyn Fn()>,
 }
 
 /// The state of a [`Watching`].
@@ -55,7 +57,7 @@ impl<'a> Watching<'a> {
     }
 
     fn under(inner: ProgressScheduler, dispatch: Dispatch<'a>) -> Watching<'a> {
-        Watching { inner, dispatch, findings: Vec::new(), told: 0, rehearses: false, tell: None }
+        Watching { inner, dispatch, findings: Vec::new(), told: 0, rehearses: false, tell: None, begun: None }
     }
 
     /// What is left to tell.
@@ -95,6 +97,7 @@ impl Scheduler for Watching<'_> {
     }
 
     fn begin(&mut self) {
+        self.begun.inspect(|begun| begun());
         self.findings.clear();
     }
 

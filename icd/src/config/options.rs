@@ -346,6 +346,14 @@ pub const OPTIONS: &[OptionSpec] = &[
     )
     .internal(),
     option(
+        "explore-time",
+        "SECONDS",
+        "none",
+        "explore mode: no execution of a dispatch begins after so many seconds; set by `pellucid explore --time`",
+        |c, v| put(&mut c.explore_time, v.parse().ok().map(Some)),
+    )
+    .internal(),
+    option(
         "capture",
         "N:FOLDER",
         "none",

@@ -40,20 +40,21 @@ fn step(step: &Step, finding: &Finding, context: &Context<'_>) -> Value {
     let dispatch = context.dispatch(step.by.dispatch);
     let site = dispatch.and_then(|d| d.site(step.site));
     let writes = !matches!(step.does, Does::Access(AccessKind::Read));
-    let (what, instance) = match step.does {
+    let (what, joined) = match step.does {
         Does::Access(_) if step.atomic => ("atomic", None),
         Does::Access(_) => ("access", None),
         Does::MemoryBarrier => ("memory-barrier", None),
-        Does::ControlBarrier(instance) => ("control-barrier", Some(instance)),
+        Does::ControlBarrier { instance, execution } => ("control-barrier", Some((instance, execution))),
     };
     json!({
         "what": what,
-        "writes": writes && instance.is_none() && what != "memory-barrier",
+        "writes": writes && joined.is_none() && what != "memory-barrier",
         "told": told(step, finding, dispatch),
         "does": does(step),
         "location": dispatch.map(|d| d.location(step.site)),
         "source": dispatch.zip(site).and_then(|(d, s)| json::source(d, s, writes)),
-        "instance": instance,
+        "instance": joined.map(|(instance, _)| instance),
+        "execution": joined.map(|(_, execution)| words::scope_name(execution)),
         "access": step.access,
         "dispatch": step.by.dispatch,
         "workgroup": step.by.workgroup,
@@ -68,7 +69,7 @@ fn told(step: &Step, finding: &Finding, dispatch: Option<&DispatchContext<'_>>) 
     let Does::Access(kind) = step.does else {
         return match (dispatch, step.does) {
             (Some(dispatch), _) => words::called(step.site, dispatch).to_owned(),
-            (None, Does::ControlBarrier(_)) => "control barrier".to_owned(),
+            (None, Does::ControlBarrier { .. }) => "control barrier".to_owned(),
             (None, _) => "memory barrier".to_owned(),
         };
     };

@@ -102,8 +102,8 @@ impl Explored<'_> {
         if parts.is_empty() { "nothing differs".to_owned() } else { parts.join(", ") }
     }
 
-    /// The text. `replay` gives the command for an execution.
-    pub fn render(&self, replay: &dyn Fn(&Choices) -> String) -> String {
+    /// The text, with so many outcomes at most (0: all). `replay` gives the command for an execution.
+    pub fn render(&self, most: usize, replay: &dyn Fn(&Choices) -> String) -> String {
         let totals = self.totals;
         let verb = if self.replayed { "replayed" } else { "explored" };
         let mut text = format!("{verb}: {}\n", self.title);
@@ -119,7 +119,8 @@ impl Explored<'_> {
         }
         text.push_str(&format!("   = outcomes: {}\n", self.outcomes.len()));
         let shown = self.shown();
-        for (contents, outcome) in self.outcomes {
+        let most = if most == 0 { usize::MAX } else { most };
+        for (contents, outcome) in self.outcomes.iter().take(most) {
             let found = match outcome.found.count {
                 0 => "",
                 n if n == outcome.all.count => ", all with findings",
@@ -134,6 +135,10 @@ impl Explored<'_> {
             if outcome.found.count > 0 && outcome.found.first != outcome.all.first {
                 text.push_str(&format!("       replay with findings: {}\n", replay(&outcome.found.first)));
             }
+        }
+        if self.outcomes.len() > most {
+            let more = plural((self.outcomes.len() - most) as u64, "more outcome");
+            text.push_str(&format!("     {more}: a report has them all (--max-reports)\n"));
         }
         for (message, failing) in self.failing {
             text.push_str(&format!("   = failing: {message} ({})\n", plural(failing.count, "execution")));

@@ -26,10 +26,11 @@ use pellucid_memory::system::Trap;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, OpenOptions};
-use std::io::Write;
+use std::io::{IsTerminal as _, Write};
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Why reports cannot be written.
 #[derive(Debug, thiserror::Error)]
@@ -92,6 +93,8 @@ pub(super) struct State {
     validation: Vec<(ValidationReport, u64)>,
     /// Something that was asked for could not be done.
     incomplete: bool,
+    /// Dispatches that explore mode did not explore completely.
+    unexplored: u64,
     summary: Option<File>,
     /// Bytes of the longest summary so far.
     longest: usize,
@@ -136,9 +139,24 @@ pub fn misuse(text: &str) {
     }
 }
 
+/// The terminal's last line is one of [`progress`].
+static PROGRESS: AtomicBool = AtomicBool::new(false);
+/// Back to the beginning of the terminal's line, which is cleared.
+const CLEAR: &str = "\r\x1b[K";
+
 /// The only place that writes to standard error; a closed one is no reason to fail.
 fn print(text: &str) {
-    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+    let clear = if PROGRESS.swap(false, Ordering::Relaxed) { CLEAR } else { "" };
+    let _ = std::io::stderr().lock().write_all(format!("{clear}{text}").as_bytes());
+}
+
+/// Shows how far something has come in the terminal's last line, until something else is said there; nothing
+/// where standard error is no terminal.
+pub fn progress(text: &str) {
+    if std::io::stderr().is_terminal() {
+        print(&format!("{CLEAR}{text}"));
+        PROGRESS.store(true, Ordering::Relaxed);
+    }
 }
 
 impl Session {
@@ -403,9 +421,11 @@ impl Session {
     /// Says what exploration of a dispatch found.
     pub fn explored(&self, explored: &Explored<'_>) {
         let again = |choices: &Choices| replay::line_of(&self.config, explored.dispatch, choices);
-        let rendered = explored.render(&again);
+        let rendered = explored.render(self.config.max_reports as usize, &again);
         let mut state = self.state.lock();
+        state.unexplored += u64::from(!explored.replayed && !explored.totals.complete());
         self.write_line(&mut state, &explored.json(&again, &rendered));
+        self.summarise(&mut state, false);
         print(&format!("{rendered}\n"));
     }
 
@@ -491,6 +511,7 @@ impl Session {
             "seed": self.config.seed,
             "dispatches": state.dispatches,
             "traps": state.traps,
+            "unexplored": state.unexplored,
             "not_implemented": state.not_implemented.len(),
             "checked": self.config.mode != Mode::Run,
             "stuck": state.stuck,

@@ -23,6 +23,11 @@ pub fn total_line(total: &Value) -> String {
         1 => "1 dispatch checked".to_owned(),
         many => format!("{many} dispatches checked"),
     });
+    match number("unexplored") {
+        0 => {}
+        1 => line.push_str(", 1 not explored completely"),
+        many => line.push_str(&format!(", {many} not explored completely")),
+    }
     if number("traps") > 0 {
         line.push_str(", device lost");
     }

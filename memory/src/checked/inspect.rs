@@ -70,6 +70,13 @@ pub struct WriteSeen {
     pub readable: bool,
 }
 
+impl WriteSeen {
+    /// Whether both are of one write, to two words.
+    pub fn is_of(&self, other: &WriteSeen) -> bool {
+        self.record == other.record
+    }
+}
+
 /// What is known of a word.
 #[derive(Clone, Debug)]
 pub struct WordSeen {

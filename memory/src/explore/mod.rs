@@ -59,6 +59,8 @@ pub enum Limit {
     Executions,
     /// [`Bounds::steps`]: an execution was cut off.
     Steps,
+    /// The time for it was up.
+    Time,
     /// An atomic of 8 bytes had a choice: it took the newest value.
     WideAtomics,
     /// A load of bytes from writes of different sizes had a choice: not all combinations of bytes were tried.
@@ -81,6 +83,7 @@ impl Limit {
         match self {
             Limit::Executions => "the number of executions reached its bound",
             Limit::Steps => "an execution reached the bound of steps and was cut off",
+            Limit::Time => "its time was up",
             Limit::WideAtomics => "64-bit atomics took the newest value only",
             Limit::MixedSizes => {
                 "of bytes written by accesses of different sizes not all combinations were loaded"

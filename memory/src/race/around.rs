@@ -53,7 +53,9 @@ impl Case<'_> {
         let step = |e: &EventId| {
             let event = &events[*e as usize];
             let does = match event.barrier {
-                Some(barrier) => Does::ControlBarrier(barrier.instance),
+                Some(barrier) => {
+                    Does::ControlBarrier { instance: barrier.instance, execution: barrier.execution }
+                }
                 None if event.fence => Does::MemoryBarrier,
                 None => Does::Access(kind(event, *e)),
             };

@@ -18,6 +18,7 @@ use pellucid_memory::scope::Scope;
 use pellucid_memory::system::Trap;
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 /// Invocations of a dispatch that can be explored.
 pub const MOST_INVOCATIONS: u64 = 1024;
@@ -46,6 +47,8 @@ pub struct ExploreOptions<'a> {
     pub watchdog: Option<u64>,
     /// Ends the exploration with [`Trap::Stopped`] soon after it becomes true.
     pub stop: Option<&'a AtomicBool>,
+    /// No execution begins after it, but the first.
+    pub until: Option<Instant>,
     /// Where DebugPrintf goes in the execution whose memory stays; `None`: nowhere.
     pub prints: Option<&'a PrintLog>,
 }
@@ -172,7 +175,13 @@ pub fn explore<W: Scheduler>(
         search.with(|search| search.limit(Limit::Subgroups));
     }
     let mut kept: Option<Choices> = None;
+    let mut begun = false;
     while search.with(Search::begin) {
+        if begun && options.until.is_some_and(|until| Instant::now() >= until) {
+            search.with(|search| search.limit(Limit::Time));
+            break;
+        }
+        begun = true;
         let outcome = run(program, grid, resources, memory, info, watch, &search, &modelled);
         if let Err(gap @ Trap::NotImplemented(_)) = outcome {
             end(memory, false);

@@ -102,6 +102,8 @@ impl Shape {
                 let part = &parts[number];
                 let rest = part.shape.path(offset - part.offset)?;
                 Some(match part.name.as_str() {
+                    // The block that a compiler put around the variable of a language without blocks.
+                    "" if parts.len() == 1 => rest,
                     "" => format!(".<member {number}>{rest}"),
                     name => format!(".{name}{rest}"),
                 })
@@ -152,6 +154,10 @@ mod tests {
         assert_eq!(part(100).as_deref(), Some("s.<member 1>"));
         let anonymous = Variable { name: String::new(), ..variable.clone() };
         assert_eq!(anonymous.part(3).as_deref(), Some("b[0].mass"));
+        let elements = Shape::Array { length: 0, stride: 4, element: Arc::new(Shape::Whole) };
+        let wrapped = Part { name: String::new(), offset: 0, size: 0, shape: Arc::new(elements) };
+        let around = Variable { name: "a".into(), shape: Arc::new(Shape::Struct(vec![wrapped])) };
+        assert_eq!(around.part(12).as_deref(), Some("a[3]"));
         let scalar = Variable { name: "x".into(), shape: Arc::new(Shape::Whole) };
         assert_eq!(scalar.part(0), None);
     }

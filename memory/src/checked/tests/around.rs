@@ -64,14 +64,15 @@ fn the_members_of_a_barrier_are_of_one_instance() {
         .steps
         .iter()
         .filter_map(|step| match step.does {
-            Does::ControlBarrier(instance) => Some((instance, step.by.local_index)),
+            Does::ControlBarrier { instance, execution } => Some((instance, step.by.local_index, execution)),
             _ => None,
         })
         .collect();
     assert_eq!(barriers.len(), 2, "one for each of the pair: {around:#?}");
     assert_eq!(barriers[0].0, barriers[1].0);
-    let by: BTreeSet<u32> = barriers.iter().map(|(_, by)| *by).collect();
+    let by: BTreeSet<u32> = barriers.iter().map(|(_, by, _)| *by).collect();
     assert_eq!(by, BTreeSet::from([0, 40]));
+    assert!(barriers.iter().all(|(.., joins)| *joins == Scope::Workgroup), "{barriers:?}");
     // They synchronize, both ways; nothing is available to anybody else.
     assert_eq!(around.arrows.iter().filter(|arrow| arrow.leads == Leads::SynchronizesWith).count(), 2);
     assert_eq!(
