@@ -403,9 +403,9 @@ impl Device {
         self.extensions.iter().any(|name| name == "VK_EXT_descriptor_buffer")
     }
 
-    /// A handle has ended: its private data go, and its name once no report can be about it any more. The
-    /// handle of a command buffer may become another one's at once.
-    pub fn handle_ended(&self, kind: vk::ObjectType, handle: u64) {
+    /// A handle has ended: its private data go, and its name, but if reports may still be about it, the last
+    /// so many of which keep their names.
+    pub fn handle_ended(&self, kind: vk::ObjectType, handle: u64, named: bool) {
         if let Some(hazards) = &self.hazards
             && [vk::ObjectType::BUFFER, vk::ObjectType::IMAGE].contains(&kind)
         {
@@ -421,15 +421,15 @@ impl Device {
         drop(data);
         let mut names = self.names.lock();
         let key = (kind.as_raw(), handle);
-        if names.live.contains_key(&key) {
+        if !named {
+            names.live.remove(&key);
+        } else if names.live.contains_key(&key) {
             names.ended.push_back(key);
-            let most = if kind == vk::ObjectType::COMMAND_BUFFER { 0 } else { ENDED_NAMES };
-            let oldest = match most {
-                0 => names.ended.pop_back(),
-                _ if names.ended.len() > most => names.ended.pop_front(),
-                _ => None,
-            };
-            oldest.map(|key| names.live.remove(&key));
+            if names.ended.len() > ENDED_NAMES
+                && let Some(oldest) = names.ended.pop_front()
+            {
+                names.live.remove(&oldest);
+            }
         }
     }
 

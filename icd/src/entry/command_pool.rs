@@ -35,7 +35,8 @@ pub fn leave(pool: &CommandPool) {
 fn end(device: &Device, buffer: vk::CommandBuffer, call: &'static str) -> Outcome<()> {
     if let Some(object) = handle::take_dispatchable::<CommandBuffer>(buffer)? {
         gone(device, buffer, object.take_recorded(), call);
-        device.handle_ended(vk::ObjectType::COMMAND_BUFFER, vk::Handle::as_raw(buffer));
+        // Its handle may become another one's at once.
+        device.handle_ended(vk::ObjectType::COMMAND_BUFFER, vk::Handle::as_raw(buffer), false);
     }
     Ok(())
 }

@@ -16,14 +16,14 @@ use pellucid_memory::commands::Range;
 use std::any::Any;
 use std::sync::{Arc, Weak};
 
-/// Ends a handle, with what the device knows by it; null is nothing.
+/// Ends a handle that no report is about, with what the device knows by it; null is nothing.
 ///
 /// # Errors
 /// The handle is neither null nor live.
 pub fn end<T: Object>(device: &Device, handle: T::Handle) -> Outcome<Option<Arc<T>>> {
     let object = handle::take::<T>(handle)?;
     if object.is_some() {
-        device.handle_ended(T::Handle::TYPE, handle.as_raw());
+        device.handle_ended(T::Handle::TYPE, handle.as_raw(), false);
     }
     Ok(object)
 }
@@ -37,7 +37,7 @@ pub fn destroy<T: Object>(device: &Device, handle: T::Handle, call: &'static str
     let object = handle::take::<T>(handle)?;
     if let Some(object) = &object {
         ended(device, call, (T::NAME, T::Handle::TYPE, handle.as_raw()), object);
-        device.handle_ended(T::Handle::TYPE, handle.as_raw());
+        device.handle_ended(T::Handle::TYPE, handle.as_raw(), true);
     }
     Ok(object)
 }

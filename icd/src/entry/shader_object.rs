@@ -86,7 +86,7 @@ destroys! {
             let named = ("VkShaderEXT", vk::ObjectType::SHADER_EXT, shader.as_raw());
             ended(&device, "vkDestroyShaderEXT", named, &pipeline);
         }
-        device.handle_ended(vk::ObjectType::SHADER_EXT, shader.as_raw());
+        device.handle_ended(vk::ObjectType::SHADER_EXT, shader.as_raw(), true);
         Ok(())
     }
 }
