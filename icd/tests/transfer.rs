@@ -24,6 +24,41 @@ fn buffers_are_filled_updated_and_copied() {
 }
 
 #[test]
+fn large_copies_and_fills_are_whole_whoever_does_them() {
+    const SIZE: u64 = 9 << 20;
+    let v = Vulkan::new();
+    let (a, _, bytes) = v.buffer(SIZE, 1);
+    let (b, _, result) = v.buffer(SIZE, 1);
+    // SAFETY: mapped memory of that size, which no work uses.
+    let (bytes, result) = unsafe {
+        let slice = |at| std::slice::from_raw_parts_mut::<u8>(at, SIZE as usize);
+        (slice(bytes), slice(result))
+    };
+    bytes.iter_mut().enumerate().for_each(|(i, byte)| *byte = (i % 251) as u8);
+    let before = bytes.to_vec();
+    // Neither offsets nor the size are multiples of anything.
+    let region = vk::BufferCopy { src_offset: 3, dst_offset: 70_001, size: SIZE - 1_000_001 };
+    // SAFETY: live handles, and regions inside of the buffers.
+    let copy = v.record(|c| unsafe { v.device.cmd_copy_buffer(c, a, b, &[region]) });
+    v.run(copy);
+    let (from, to, size) = (3, 70_001, region.size as usize);
+    assert!(result[to..to + size] == before[from..from + size]);
+    assert!(result[..to].iter().chain(&result[to + size..]).all(|byte| *byte == 0));
+    // Two ranges of one buffer that meet.
+    let half = vk::BufferCopy { src_offset: 0, dst_offset: SIZE / 2, size: SIZE / 2 };
+    // SAFETY: as above.
+    let halves = v.record(|c| unsafe { v.device.cmd_copy_buffer(c, a, a, &[half]) });
+    v.run(halves);
+    let middle = SIZE as usize / 2;
+    assert!(bytes[middle..] == before[..middle] && bytes[..middle] == before[..middle]);
+    // SAFETY: as above.
+    let fill = v.record(|c| unsafe { v.device.cmd_fill_buffer(c, a, 4, SIZE - 12, 0x0102_0304) });
+    v.run(fill);
+    assert!(bytes[4..SIZE as usize - 8].chunks(4).all(|word| word == [4, 3, 2, 1]));
+    assert!(bytes[..4] == before[..4] && bytes[SIZE as usize - 8..] == before[middle - 8..middle]);
+}
+
+#[test]
 fn non_coherent_memory_is_flat_in_run_mode() {
     let v = Vulkan::new();
     let (cached, _, mapped) = v.buffer(256, 3);

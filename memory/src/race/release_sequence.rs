@@ -166,8 +166,6 @@ impl ReleaseSequence {
     }
 }
 
-impl SequenceLink {}
-
 impl Drop for SequenceLink {
     // A release sequence may have millions of links: free them without recursion.
     fn drop(&mut self) {
