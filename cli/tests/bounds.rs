@@ -64,7 +64,7 @@ fn all_seeds_are_not_counted_up_beforehand() {
     refused(
         &["run", "--seeds", "0..18446744073709551615", "--", "/nonexistent/program"],
         1,
-        "cannot start the program",
+        "cannot start /nonexistent/program",
     );
     let (output, errors) =
         pellucid(&["run", "--seeds", "18446744073709551613..18446744073709551615", "--", "true"]);

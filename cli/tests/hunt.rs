@@ -107,7 +107,7 @@ fn outcomes_of_the_program_are_counted() {
     assert!(text.ends_with("0 distinct findings (the program did not use this driver)\n"), "{text}");
     let nothing = pellucid(folder.path(), "hunt --runs 2 -- /nonexistent/program");
     assert_eq!(nothing.status.code(), Some(1));
-    assert!(errors(&nothing).contains("cannot start the program"), "{}", errors(&nothing));
+    assert!(errors(&nothing).contains("cannot start /nonexistent/program"), "{}", errors(&nothing));
     let bad = pellucid(folder.path(), "hunt --baseline app -- true");
     assert!(errors(&bad).contains("app"), "{}", errors(&bad));
 }
