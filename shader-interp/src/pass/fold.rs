@@ -66,6 +66,8 @@ pub(crate) fn alu(op: Alu, scalar: Scalar, a: &[u64], floats: bool) -> Option<Bi
     match scalar {
         Scalar::Bool => logical(op, a),
         Scalar::F16 => None,
+        // Which NaN may be any; of all else the specification leaves one value, but for the rounding.
+        Scalar::F32 if op == Alu::QuantizeToF16 => compute(op, scalar, a),
         Scalar::F32 | Scalar::F64 => {
             let float = |bits: u64| {
                 if scalar == Scalar::F32 {
@@ -187,6 +189,24 @@ pub(crate) fn convert(op: Conversion, from: Scalar, to: Scalar, bits: u64) -> Op
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn quantizing_to_16_bits_folds_whatever_the_value() {
+        let quantized = |x: f32| {
+            let bits = alu(Alu::QuantizeToF16, Scalar::F32, &[x.to_bits().into()], false).expect("folds");
+            f32::from_bits(bits[0] as u32)
+        };
+        assert_eq!(quantized(1.000_1), 1.0);
+        for sign in [1.0, -1.0] {
+            assert_eq!(quantized(sign * f32::INFINITY), sign * f32::INFINITY);
+            assert_eq!(quantized(sign * 1e6), sign * f32::INFINITY);
+            // A denormal number of 16 bits, and one of 32.
+            for small in [1e-7, 1e-40] {
+                assert_eq!(quantized(sign * small).to_bits(), (sign * 0.0f32).to_bits());
+            }
+        }
+        assert!(quantized(f32::NAN).is_nan());
+    }
 
     #[test]
     fn reciprocals_of_powers_of_two_divide() {
