@@ -45,16 +45,26 @@ fn what_they_offer_is_told() {
         v.instance.get_physical_device_queue_family_properties2(v.physical, &mut families);
         assert_eq!(priorities.priority_count, 1);
         assert_eq!(priorities.priorities[0], vk::QueueGlobalPriorityKHR::MEDIUM);
-        for (priority, refused) in
-            [(vk::QueueGlobalPriorityKHR::MEDIUM, false), (vk::QueueGlobalPriorityKHR::REALTIME, true)]
-        {
+        type Priority = vk::QueueGlobalPriorityKHR;
+        let (denied, failed) = (vk::Result::ERROR_NOT_PERMITTED_KHR, vk::Result::ERROR_INITIALIZATION_FAILED);
+        // With the feature a priority that is not reported has to fail.
+        for (priority, feature, refused) in [
+            (Priority::LOW, false, None),
+            (Priority::MEDIUM, false, None),
+            (Priority::REALTIME, false, Some(&denied)),
+            (Priority::LOW, true, Some(&failed)),
+            (Priority::MEDIUM, true, None),
+            (Priority::REALTIME, true, Some(&failed)),
+        ] {
+            let mut query =
+                vk::PhysicalDeviceGlobalPriorityQueryFeaturesKHR::default().global_priority_query(feature);
             let mut priority =
                 vk::DeviceQueueGlobalPriorityCreateInfoKHR::default().global_priority(priority);
             let queues =
                 [vk::DeviceQueueCreateInfo::default().queue_priorities(&[1.0]).push_next(&mut priority)];
-            let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues);
+            let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).push_next(&mut query);
             let made = v.instance.create_device(v.physical, &info, None);
-            assert_eq!(made.as_ref().err(), refused.then_some(&vk::Result::ERROR_NOT_PERMITTED_KHR));
+            assert_eq!(made.as_ref().err(), refused);
             made.into_iter().for_each(|device| device.destroy_device(None));
         }
     }

@@ -86,11 +86,16 @@ unsafe fn check_features(caps: &Caps, info: &vk::DeviceCreateInfo<'_>) -> Outcom
     }
 }
 
-/// The numbers of the queues that are asked for, ascending.
+/// The numbers of the queues that are asked for, ascending. With the feature globalPriorityQuery
+/// (`priorities_asked`) a global priority that the queue family does not report is refused
+/// (*VkDeviceQueueGlobalPriorityCreateInfo*), without it one that is higher.
 ///
 /// # Safety
 /// The chains are the application's.
-unsafe fn queue_numbers(families: &[vk::DeviceQueueCreateInfo<'_>]) -> Outcome<Vec<u32>> {
+unsafe fn queue_numbers(
+    families: &[vk::DeviceQueueCreateInfo<'_>],
+    priorities_asked: bool,
+) -> Outcome<Vec<u32>> {
     let mut numbers = BTreeSet::new();
     for asked in families {
         let (family, most) = (asked.queue_family_index, queues::count(asked.queue_family_index));
@@ -109,12 +114,19 @@ unsafe fn queue_numbers(families: &[vk::DeviceQueueCreateInfo<'_>]) -> Outcome<V
         }
         // SAFETY: the contract.
         let priority = unsafe { ffi::find::<vk::DeviceQueueGlobalPriorityCreateInfoKHR<'_>>(asked.p_next) };
-        if let Some(other) = priority.map(|p| p.global_priority).filter(|p| *p > queues::PRIORITY) {
+        let refused = |p: &vk::QueueGlobalPriorityKHR| {
+            *p > queues::PRIORITY || (priorities_asked && *p != queues::PRIORITY)
+        };
+        if let Some(other) = priority.map(|p| p.global_priority).filter(refused) {
             let text = format!(
                 "queues of queue family {family} have the global priority {:?}, not {other:?}",
                 queues::PRIORITY
             );
-            return Err(Error::new(vk::Result::ERROR_NOT_PERMITTED_KHR, text));
+            let result = match priorities_asked {
+                true => vk::Result::ERROR_INITIALIZATION_FAILED,
+                false => vk::Result::ERROR_NOT_PERMITTED_KHR,
+            };
+            return Err(Error::new(result, text));
         }
         numbers.extend((0..asked.queue_count).filter_map(|index| queues::number(family, index)));
     }
@@ -208,7 +220,11 @@ entries! {
         let (names, count) = (info.pp_enabled_extension_names, info.enabled_extension_count);
         let names = extensions::enabled(&known, names, count)?;
         let features = check_features(&caps, info)?;
-        let queues = queue_numbers(ffi::slice(info.p_queue_create_infos, info.queue_create_info_count))?;
+        let priorities = ffi::find::<vk::PhysicalDeviceGlobalPriorityQueryFeaturesKHR<'_>>(info.p_next);
+        let queues = queue_numbers(
+            ffi::slice(info.p_queue_create_infos, info.queue_create_info_count),
+            priorities.is_some_and(|features| features.global_priority_query == vk::TRUE),
+        )?;
         let session = instance.session;
         let device = Device::create(instance, caps, names, features, &queues)?;
         add_live(&device);
