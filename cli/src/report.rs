@@ -95,7 +95,7 @@ impl Report {
         let mut out = String::new();
         for line in &self.lines {
             match line["type"].as_str() {
-                Some("finding" | "trap") => {
+                Some("finding" | "trap" | "explored") => {
                     out.push_str(&format!("{}\n", line["text"].as_str().unwrap_or_default()))
                 }
                 Some("not-implemented") => {

@@ -147,6 +147,14 @@ fn what_has_no_end_is_said_to_be_large_and_ends() {
         let text = std::fs::read_to_string(report).expect("a report");
         text.lines().find(|line| line.contains("\"type\":\"explored\"")).expect("an exploration").to_owned()
     };
+    let page = folder.path().join("found.html");
+    explore(&["--executions", "800", "--html", page.to_str().expect("a path")]);
+    let page = std::fs::read_to_string(page).expect("a page");
+    for told in
+        ["<h2>explored: dispatch 0", "<p>complete: false; ", "<p>bound: executions: ", "<p>outcomes: "]
+    {
+        assert!(page.contains(told), "{told:?} is not in the page");
+    }
     let all = line("0");
     assert!(all.matches("       replay: ").count() > 100 && all == line("1"));
     // What is small is not called large.
