@@ -143,7 +143,8 @@ pub fn hunt(arguments: HuntArgs) -> anyhow::Result<u8> {
         let mut varied: Variation = bounds.map(|(name, bound)| (name, bound.to_string())).collect();
         varied.push(("mode", "explore".to_owned()));
         if progress {
-            eprint!("hunt: explores first, at most {explore} executions");
+            let most = if options.has("executions") { config.executions } else { explore };
+            eprint!("hunt: explores first, at most {most} executions");
         }
         merged.explore(&kept(&job, &varied, Reported::Temporary)?)
     };
