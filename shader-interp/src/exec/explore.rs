@@ -136,7 +136,8 @@ fn converges(program: &Program) -> bool {
 }
 
 /// Explores a dispatch and calls `each` for every execution that ran to its end, with `watch`, which is told
-/// of diverged barriers and livelocks as they happen, and of every execution that begins, once. A `Break` from `each` ends the exploration.
+/// of diverged barriers and livelocks as they happen, and of every execution that begins, once. A `Break`
+/// from `each` ends the exploration.
 ///
 /// Afterwards memory is that of the first execution that ended without a trap (or as before, if none did),
 /// which is still the present dispatch of `memory`: call [`CheckedMemory::end_dispatch`]. `info` is what
