@@ -185,7 +185,9 @@ const USAGE: u8 = 2;
 /// Parses the command line and does what it says.
 pub fn main() -> ExitCode {
     let cli = Cli::try_parse().unwrap_or_else(|error| {
-        let file = std::env::args().nth(1).filter(|_| error.kind() == ErrorKind::InvalidSubcommand);
+        let unknown = error.kind() == ErrorKind::InvalidSubcommand;
+        let word = std::env::args_os().nth(1).filter(|_| unknown);
+        let file = word.and_then(|word| word.into_string().ok());
         if let Some(file) = file.filter(|file| Path::new(file).is_file()) {
             let here = if file.contains('/') { "" } else { "./" };
             let meant = match is_shader(&file) {
@@ -229,7 +231,8 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
             hunt::hunt(arguments)
         }
         Command::Merge(arguments) => hunt::merge(&arguments),
-        Command::Exec(arguments) => {
+        Command::Exec(mut arguments) => {
+            usage(arguments.options.resolve())?;
             let ExecCommand { options, many, page, exec } = arguments;
             usage(many.without(&page))?;
             page.around(options, |options| many.run(&exec_job(options, &exec)?))
@@ -243,6 +246,7 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
             if let Some(seconds) = time {
                 options.set("explore-time", seconds.to_string());
             }
+            usage(options.resolve())?;
             page.around(options, |options| finish(&exec_job(options, &exec)?))
         }
         Command::Debug(arguments) => debug::run(&arguments).map(|()| 0),

@@ -7,7 +7,7 @@ use crate::merged::Merged;
 use crate::options::DriverOptions;
 use crate::options::Variation;
 use crate::page::Page;
-use crate::run::{Job, Reported, in_order, kept, with_part};
+use crate::run::{Job, Reported, UNEXPLORED, in_order, kept, with_part};
 use anyhow::bail;
 use clap::{Args, FromArgMatches as _};
 use pellucid_cts_runner::shard::Shard;
@@ -143,7 +143,8 @@ pub fn hunt(arguments: HuntArgs) -> anyhow::Result<u8> {
         let mut varied: Variation = bounds.map(|(name, bound)| (name, bound.to_string())).collect();
         varied.push(("mode", "explore".to_owned()));
         if progress {
-            eprint!("hunt: explores first, at most {explore} executions");
+            let most = if options.has("executions") { config.executions } else { explore };
+            eprint!("hunt: explores first, at most {most} executions");
         }
         merged.explore(&kept(&job, &varied, Reported::Temporary)?)
     };
@@ -195,7 +196,7 @@ pub fn hunt(arguments: HuntArgs) -> anyhow::Result<u8> {
     }
     if let Some(page) = page {
         merged.write(page.report())?;
-        page.write()?;
+        return Ok(page.finish(merged.exit_status(config.exitcode)));
     }
     Ok(merged.exit_status(config.exitcode))
 }
@@ -252,13 +253,14 @@ pub fn merge(arguments: &MergeArgs) -> anyhow::Result<u8> {
 
 /// Runs a program once for each seed, and prints by ascending seed which ones fail, and of each what no seed
 /// before it has shown. What the reports of `baseline` tell is known, and no seed fails by it. The status is
-/// that of the first failing seed.
+/// that of the first failing seed; without one 67, if a dispatch was not explored completely.
 ///
 /// # Errors
 /// It cannot be started, or a report cannot be read.
 pub fn seeds(job: &Job, seeds: Range<u64>, baseline: &[PathBuf]) -> anyhow::Result<u8> {
     let count = seeds.end - seeds.start;
-    let (mut merged, mut failing, mut status) = (Merged::default(), Vec::new(), 0);
+    let (mut merged, mut failing) = (Merged::default(), Vec::new());
+    let (mut status, mut unexplored) = (0, 0);
     for path in baseline {
         merged.know(path)?;
     }
@@ -267,17 +269,21 @@ pub fn seeds(job: &Job, seeds: Range<u64>, baseline: &[PathBuf]) -> anyhow::Resu
         |seed| kept(job, &vec![("seed", seed.to_string())], Reported::OfSeed(seed)),
         |seed, run| {
             let run = run?;
-            if run.outcome.status != 0 && !merged.knows_all(&run) {
+            if run.outcome.failed() && !merged.knows_all(&run) {
                 println!("FAILING SEED: {seed}");
                 status = if status == 0 { run.outcome.status } else { status };
                 failing.push(seed.to_string());
+            }
+            // Unless a seed fails, what was not explored completely is the worst that there is to say.
+            if !run.outcome.failed() && run.outcome.status != 0 {
+                unexplored += 1;
             }
             merged.add(Some(seed), &run);
             Ok(ControlFlow::Continue(()))
         },
     )?;
     let (from, to) = (seeds.start, seeds.end);
-    if failing.is_empty() && baseline.is_empty() {
+    if failing.is_empty() && baseline.is_empty() && unexplored == 0 {
         eprintln!("pellucid: seeds {from}..{to}: all {count} clean");
     } else if failing.is_empty() {
         eprintln!("{}", merged.summary("seed"));
@@ -287,7 +293,10 @@ pub fn seeds(job: &Job, seeds: Range<u64>, baseline: &[PathBuf]) -> anyhow::Resu
         let failed = failing.len();
         eprintln!("pellucid: seeds {from}..{to}: {failed} of {count} failing: {}", failing.join(", "));
     }
-    Ok(status)
+    if unexplored > 0 {
+        eprintln!("pellucid: seeds {from}..{to}: {unexplored} of {count} not explored completely");
+    }
+    Ok(if status == 0 && unexplored > 0 { UNEXPLORED } else { status })
 }
 
 #[cfg(test)]

@@ -373,7 +373,7 @@ mod tests {
     /// A run without findings that printed nothing, with these lines in its report.
     fn run(lines: &[Value]) -> Run {
         let output = Output { status: ExitStatus::default(), stdout: Vec::new(), stderr: Vec::new() };
-        let outcome = Outcome { status: 0, total: json!({ "processes": 1 }) };
+        let outcome = Outcome { status: 0, total: json!({ "processes": 1 }), only_unexplored: false };
         let report = lines.iter().map(|line| format!("{line}\n")).collect();
         Run { output, outcome, own_status: 0, report }
     }

@@ -14,12 +14,13 @@ pub struct Page {
     html: Option<PathBuf>,
 }
 
-/// A page that is written when a command has found what there is.
+/// A page that is written when a command has found what there is. Without that, no file stays.
 pub struct Writing {
     /// A report that nobody asked for goes with it.
-    folder: tempfile::TempDir,
+    _folder: tempfile::TempDir,
     report: PathBuf,
     html: PathBuf,
+    written: bool,
 }
 
 impl Page {
@@ -28,21 +29,22 @@ impl Page {
         self.html.is_some()
     }
 
-    /// The page, if one was asked for.
+    /// The page, if one was asked for: an empty file, so that nobody waits for a page that cannot be written.
     ///
     /// # Errors
-    /// There is no temporary folder.
+    /// The file cannot be written, or there is no temporary folder.
     pub fn begin(self) -> anyhow::Result<Option<Writing>> {
         let Some(html) = self.html else { return Ok(None) };
         let folder = tempfile::tempdir().context("a temporary folder")?;
         let report = folder.path().join("report.json");
-        Ok(Some(Writing { folder, report, html }))
+        std::fs::write(&html, "").with_context(|| html.display().to_string())?;
+        Ok(Some(Writing { _folder: folder, report, html, written: false }))
     }
 
     /// Does `run` with a report, and makes the page of it, if one was asked for: the exit status.
     ///
     /// # Errors
-    /// Those of `run`; the page cannot be written.
+    /// Those of `run`; the page's file cannot be written.
     pub fn around(
         self,
         mut options: DriverOptions,
@@ -54,8 +56,7 @@ impl Page {
             None => options.set("report", page.report.display().to_string()),
         }
         let status = run(options)?;
-        page.write()?;
-        Ok(status)
+        Ok(page.finish(status))
     }
 }
 
@@ -65,19 +66,38 @@ impl Writing {
         &self.report
     }
 
-    /// Writes the page; none where the program wrote no report, as one does that did not use the driver.
-    ///
-    /// # Errors
-    /// It cannot be written.
-    pub fn write(self) -> anyhow::Result<()> {
-        let Writing { folder, report, html } = self;
-        if std::fs::metadata(&report).map_or(true, |file| file.len() == 0) {
+    /// Writes the page: the exit status of a command that had this one before. A page that cannot be made is
+    /// said, and hides no status of what it is about.
+    pub fn finish(self, status: u8) -> u8 {
+        match self.write() {
+            Ok(()) => status,
+            Err(error) => {
+                eprintln!("pellucid: no page: {error:#}");
+                if status == 0 { 1 } else { status }
+            }
+        }
+    }
+
+    /// None where the program wrote no report, as one does that did not use the driver.
+    fn write(mut self) -> anyhow::Result<()> {
+        if std::fs::metadata(&self.report).map_or(true, |file| file.len() == 0) {
             eprintln!("pellucid: no page: the program wrote no report");
             return Ok(());
         }
-        let page = report::page(&report)?;
-        std::fs::write(&html, page).with_context(|| html.display().to_string())?;
-        eprintln!("pellucid: page: {}", html.display());
-        Ok(folder.close()?)
+        let page = report::page(&self.report)?;
+        std::fs::write(&self.html, page).with_context(|| self.html.display().to_string())?;
+        self.written = true;
+        eprintln!("pellucid: page: {}", self.html.display());
+        Ok(())
+    }
+}
+
+impl Drop for Writing {
+    /// What was at the page's place before is about something else. A device or a link is not ours to remove.
+    fn drop(&mut self) {
+        let file = std::fs::symlink_metadata(&self.html).is_ok_and(|at| at.is_file());
+        if file && !self.written {
+            drop(std::fs::remove_file(&self.html));
+        }
     }
 }

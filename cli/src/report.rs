@@ -56,8 +56,12 @@ impl Report {
         let mut lines = Vec::new();
         for (index, line) in text.lines().enumerate() {
             let number = index + 1;
-            let value: Value = serde_json::from_str(line).with_context(|| {
-                format!("not a report, which --report FILE of run, exec and hunt writes: line {number}")
+            let value: Value = serde_json::from_str(line).with_context(|| match lines.len() {
+                0 => format!(
+                    "not a report, which --report FILE of run, exec, explore and hunt writes: line {number} is no JSON"
+                ),
+                // A program that was killed may have left half a line.
+                _ => format!("line {number} is no JSON"),
             })?;
             if value["type"] == "run" && value["schema"] != SCHEMA {
                 bail!("line {number}: schema {}; this version reads {SCHEMA}", value["schema"]);
@@ -91,7 +95,7 @@ impl Report {
         let mut out = String::new();
         for line in &self.lines {
             match line["type"].as_str() {
-                Some("finding" | "trap") => {
+                Some("finding" | "trap" | "explored") => {
                     out.push_str(&format!("{}\n", line["text"].as_str().unwrap_or_default()))
                 }
                 Some("not-implemented") => {

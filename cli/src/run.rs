@@ -24,7 +24,7 @@ use vulkan_pellucid::report::total::total_line;
 pub const FINDINGS: u8 = 66;
 
 /// The status of one that ended well, had no findings, and of which a dispatch was not explored completely.
-const UNEXPLORED: u8 = 67;
+pub const UNEXPLORED: u8 = 67;
 
 /// A program and the options to run it with.
 #[derive(Clone, Debug)]
@@ -44,6 +44,15 @@ pub struct Outcome {
     pub status: u8,
     /// The sum of its processes' totals.
     pub total: Value,
+    /// The status says that a dispatch was not explored completely, and nothing worse.
+    pub only_unexplored: bool,
+}
+
+impl Outcome {
+    /// Whether something went wrong: that not everything was explored is no failure.
+    pub fn failed(&self) -> bool {
+        self.status != 0 && !self.only_unexplored
+    }
 }
 
 /// Everything of a started job that has to live until it has ended.
@@ -134,13 +143,15 @@ impl Prepared {
     fn outcome(&self, status: ExitStatus) -> anyhow::Result<Outcome> {
         let total = self.total()?;
         let wrong = ["findings", "traps"].iter().any(|key| total[key].as_u64().is_some_and(|n| n > 0));
-        let status = match exit_code(status) {
+        let own = exit_code(status);
+        let status = match own {
             0 if wrong => self.exitcode,
             0 if total["incomplete"] == true => 1,
             0 if total["unexplored"].as_u64().is_some_and(|n| n > 0) => UNEXPLORED,
             code => code,
         };
-        Ok(Outcome { status, total })
+        let only_unexplored = own == 0 && !wrong && status == UNEXPLORED;
+        Ok(Outcome { status, total, only_unexplored })
     }
 
     fn add_to_report(&self, line: &Value) -> anyhow::Result<()> {

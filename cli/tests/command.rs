@@ -62,12 +62,60 @@ fn what_was_found_can_be_a_page() {
     assert_eq!(String::from_utf8_lossy(&shown.stdout), page);
     let many = exec(REDUCE, &["--html", html, "--seeds", "0..2"]);
     assert_eq!(many.status.code(), Some(2), "{}", errors(&many));
+    assert_eq!(std::fs::read_to_string(html).unwrap(), page, "a usage error leaves what is there");
     let nothing = pellucid(&["run", "--html", html, "--", "true"]);
     assert!(
         errors(&nothing).ends_with("pellucid: no page: the program wrote no report\n"),
         "{}",
         errors(&nothing)
     );
+    assert!(!Path::new(html).exists(), "the page of another run stays");
+}
+
+#[test]
+fn a_page_that_cannot_be_made_hides_no_status() {
+    let folder = tempfile::tempdir().unwrap();
+    // That a file cannot be written is said before the program runs.
+    let nowhere = folder.path().join("nowhere/found.html");
+    let ran = folder.path().join("ran");
+    let [nowhere, ran] = [nowhere.to_str().unwrap(), ran.to_str().unwrap()];
+    let output = pellucid(&["run", "--html", nowhere, "--", "touch", ran]);
+    assert_eq!(output.status.code(), Some(1), "{}", errors(&output));
+    assert!(errors(&output).contains(nowhere) && !Path::new(ran).exists(), "{}", errors(&output));
+    // A program that is killed may leave half a line.
+    let html = folder.path().join("torn.html");
+    let html = html.to_str().unwrap();
+    let torn = "printf '{\"type\":' >> \"$PELLUCID_REPORT\"; kill -9 $$";
+    let output = pellucid(&["run", "--html", html, "--", "sh", "-c", torn]);
+    assert_eq!(output.status.code(), Some(137), "{}", errors(&output));
+    assert!(errors(&output).contains("line 1 is no JSON"), "{}", errors(&output));
+    assert!(!Path::new(html).exists(), "half a page stays");
+}
+
+#[test]
+fn a_bad_variable_is_a_usage_error_with_a_page_or_without() {
+    let folder = tempfile::tempdir().unwrap();
+    let html = folder.path().join("found.html");
+    let html = html.to_str().unwrap();
+    for arguments in [&["exec", REDUCE][..], &["explore", REDUCE], &["run", "--", "true"]] {
+        for page in [&[][..], &["--html", html]] {
+            let words = [&arguments[..1], page, &arguments[1..]].concat();
+            let mut command = common::pellucid();
+            command.args(&words).env("PELLUCID_SEED", "many");
+            let output = command.output().expect("pellucid starts");
+            assert_eq!(output.status.code(), Some(2), "{words:?}: {}", errors(&output));
+        }
+    }
+}
+
+#[test]
+fn a_word_that_is_no_text_is_a_usage_error() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let word = std::ffi::OsStr::from_bytes(b"\xff");
+    for words in [&[word][..], &["run".as_ref(), "--no-such-option".as_ref(), word]] {
+        let output = common::pellucid().args(words).output().expect("pellucid starts");
+        assert_eq!(output.status.code(), Some(2), "{}", errors(&output));
+    }
 }
 
 #[test]
@@ -86,7 +134,10 @@ fn what_was_meant_is_proposed() {
         (&["run", "app"], "cannot start app (is ./app meant? "),
         (&["a.spv"], "pellucid: a.spv is no command but a file: pellucid exec a.spv\n"),
         (&["app"], "pellucid: app is no command but a file: pellucid run -- ./app\n"),
-        (&["report", "notes"], "not a report, which --report FILE of run, exec and hunt writes: line 1"),
+        (
+            &["report", "notes"],
+            "not a report, which --report FILE of run, exec, explore and hunt writes: line 1",
+        ),
     ] {
         assert!(said(arguments).contains(meant), "{arguments:?}: {}", said(arguments));
     }

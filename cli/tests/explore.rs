@@ -130,16 +130,52 @@ fn what_has_no_end_is_said_to_be_large_and_ends() {
     assert!(!text.contains('\r'), "{text}");
     let output = explore(&["--executions", "800"]);
     let text = errors(&output);
-    let large = "pellucid: dispatch 0 is large: 64 invocations, and 782 executions are not all; at most 800 are begun";
+    let large =
+        "pellucid: dispatch 0 is large: 64 invocations, and 782 executions have begun, of at most 800 (";
     assert_eq!(text.matches(large).count(), 1, "{text}");
     // Outcomes are told as findings are: so many, and that there are more.
     assert_eq!(text.matches("       replay: ").count(), 100, "{text}");
-    assert!(text.contains(" more outcomes: a report has them all (--max-reports)\n"), "{text}");
+    let more = " more outcomes: the JSON of --report has them all; --max-reports 0 prints them\n";
+    assert!(text.contains(more), "{text}");
     assert_eq!(output.status.code(), Some(67), "{text}");
+    // How much of them is shown changes nothing in a report.
+    let folder = tempfile::tempdir().expect("a folder");
+    let line = |most: &str| {
+        let report = folder.path().join(format!("{most}.json"));
+        let bounds = ["--executions", "800", "--max-reports", most, "--report"];
+        explore(&[&bounds[..], &[report.to_str().expect("a path")]].concat());
+        let text = std::fs::read_to_string(report).expect("a report");
+        text.lines().find(|line| line.contains("\"type\":\"explored\"")).expect("an exploration").to_owned()
+    };
+    let page = folder.path().join("found.html");
+    explore(&["--executions", "800", "--html", page.to_str().expect("a path")]);
+    let page = std::fs::read_to_string(page).expect("a page");
+    for told in
+        ["<h2>explored: dispatch 0", "<p>complete: false; ", "<p>bound: executions: ", "<p>outcomes: "]
+    {
+        assert!(page.contains(told), "{told:?} is not in the page");
+    }
+    let all = line("0");
+    assert!(all.matches("       replay: ").count() > 100 && all == line("1"));
     // What is small is not called large.
     let folder = tempfile::tempdir().expect("a folder");
     let small = errors(&pellucid(&arguments("independent-reads.litmus", folder.path())));
     assert!(!small.contains("is large"), "{small}");
+}
+
+#[test]
+fn an_incomplete_exploration_is_no_failing_seed() {
+    let shader = common::compute().join("count.spv");
+    let seeds = |options: &[&str]| {
+        let mut command = common::pellucid();
+        command.args(["exec", "--mode", "explore", "--seeds", "0..2"]).args(options).arg(&shader);
+        command.output().expect("pellucid starts")
+    };
+    let output = seeds(&["--executions", "1"]);
+    assert_eq!(output.status.code(), Some(67), "{}", errors(&output));
+    assert!(!String::from_utf8_lossy(&output.stdout).contains("FAILING SEED"));
+    let told = "pellucid: seeds 0..2: 2 of 2 not explored completely\n";
+    assert!(errors(&output).ends_with(told) && !errors(&output).contains("clean"), "{}", errors(&output));
 }
 
 #[test]

@@ -209,10 +209,12 @@ struct Write {
 /// What is known of a location.
 struct Seen {
     before: Value,
-    before_readable: bool,
+    /// The reader may return it in the first word, and in the last.
+    before_readable: [bool; 2],
     /// Oldest first.
     writes: Vec<Write>,
-    /// What a reader may return now, oldest first.
+    /// What a reader may return now, oldest first; not all of those of two words that are more than
+    /// [`MOST_VALUES`].
     values: Vec<Value>,
 }
 
@@ -231,7 +233,7 @@ impl Location {
                 |seen: WriteSeen| Write { value: Value(seen.value, 0), readable: [seen.readable; 2], seen };
             return Ok(Seen {
                 before: Value(low.before, 0),
-                before_readable: low.before_readable,
+                before_readable: [low.before_readable; 2],
                 writes: low.writes.into_iter().map(write).collect(),
                 values: low.values.into_iter().map(|word| Value(word, 0)).collect(),
             });
@@ -249,9 +251,13 @@ impl Location {
             Some(next) => look_at_both(stop, [&self.word, high_word], next),
             None => None,
         };
-        let all: Vec<Value> = match wide {
+        // What an atomic reads is all of one write. Otherwise each word may come from another one.
+        let readable = |[low, high]: [bool; 2]| match wide {
+            Some(_) => [low && high; 2],
+            None => [low, high],
+        };
+        let all: Vec<Value> = match &wide {
             Some(wide) => wide.iter().map(|one| Value(one.value as u32, (one.value >> 32) as u32)).collect(),
-            // Each word may come from another write.
             None => {
                 let pairs = low.values.iter().flat_map(|a| high.values.iter().map(|b| Value(*a, *b)));
                 pairs.take(MOST_VALUES + 1).collect()
@@ -263,17 +269,14 @@ impl Location {
                 values.push(value);
             }
         }
-        if values.len() > MOST_VALUES {
-            return Err(format!("not implemented in Pellucid: more than {MOST_VALUES} values of {text}"));
-        }
         let writes = low.writes.into_iter().zip(high.writes).map(|(a, b)| Write {
             value: Value(a.value, b.value),
-            readable: [a.readable, b.readable],
+            readable: readable([a.readable, b.readable]),
             seen: a,
         });
         Ok(Seen {
             before: Value(low.before, high.before),
-            before_readable: low.before_readable && high.before_readable,
+            before_readable: readable([low.before_readable, high.before_readable]),
             writes: writes.collect(),
             values,
         })
@@ -349,6 +352,14 @@ fn stands(write: &WriteSeen) -> String {
     format!("{before}, {available}, {visible}")
 }
 
+/// Values, unless they are too many.
+fn listed(values: &[String]) -> String {
+    match values.len() {
+        ..=MOST_VALUES => values.join(" or "),
+        _ => format!("more than {MOST_VALUES} values"),
+    }
+}
+
 /// `sees EXPR`.
 ///
 /// # Errors
@@ -384,7 +395,7 @@ pub fn sees(stop: &mut Stopped<'_, '_, '_, '_, '_>, text: &str) -> Result<String
         let _ = writeln!(out, "     {made}; for {focus}: {to}");
     }
     let values: Vec<String> = seen.values.iter().map(|value| at.show(*value)).collect();
-    let _ = write!(out, "{focus} may read {} now", values.join(" or "));
+    let _ = write!(out, "{focus} may read {} now", listed(&values));
     Ok(out)
 }
 
@@ -449,8 +460,13 @@ pub fn reads(stop: &mut Stopped<'_, '_, '_, '_, '_>, text: &str) -> Result<Strin
         seen.writes.iter().enumerate().skip(from).find(|(_, write)| write.seen.to_reader.ordered)
     };
     let newest = seen.writes.len();
-    let verdict = |k: usize, readable: bool| -> String {
-        match (readable, hides(k)) {
+    let verdict = |k: usize, readable: [bool; 2]| -> String {
+        let whole = match readable {
+            [true, false] => return "of its eight bytes the lower four only".to_owned(),
+            [false, true] => return "of its eight bytes the upper four only".to_owned(),
+            [both, _] => both,
+        };
+        match (whole, hides(k)) {
             (true, _) if k == newest => "yes: it is the newest".to_owned(),
             (true, _) => "yes: nothing newer is location-ordered before the read".to_owned(),
             (false, Some((by, _))) => {
@@ -459,16 +475,11 @@ pub fn reads(stop: &mut Stopped<'_, '_, '_, '_, '_>, text: &str) -> Result<Strin
             (false, None) => "no: what it has read already, or synchronized with, is newer".to_owned(),
         }
     };
-    let initial = seen.before_readable || seen.writes.is_empty();
+    let initial = if seen.writes.is_empty() { [true; 2] } else { seen.before_readable };
     let _ = writeln!(out, "#0 {} from before: {}", at.show(seen.before), verdict(0, initial));
     for (k, write) in (1..).zip(&seen.writes) {
         let _ = writeln!(out, "{}", wrote(stop, &at, k, write));
-        let told = match write.readable {
-            [low, high] if low == high => verdict(k, low),
-            [true, _] => "of its eight bytes the lower four only".to_owned(),
-            _ => "of its eight bytes the upper four only".to_owned(),
-        };
-        let _ = writeln!(out, "     {told}");
+        let _ = writeln!(out, "     {}", verdict(k, write.readable));
     }
     Ok(out.trim_end().to_owned())
 }
@@ -487,9 +498,12 @@ fn from_before(
          in modification order"
     );
     if other == "now" {
-        let may = match seen.before_readable || seen.writes.is_empty() {
-            true => "may still read it now",
-            false => "may not read it now: something newer is location-ordered before the read",
+        let may = match seen.before_readable {
+            _ if seen.writes.is_empty() => "may still read it now",
+            [true, true] => "may still read it now",
+            [true, false] => "may still read the lower four of its eight bytes now",
+            [false, true] => "may still read the upper four of its eight bytes now",
+            [false, false] => "may not read it now: something newer is location-ordered before the read",
         };
         let _ = write!(out, "\n  {} {may}; `reads {text}` says why", stop.target.name(stop.session.focus));
     }
@@ -553,4 +567,17 @@ pub fn before(stop: &mut Stopped<'_, '_, '_, '_, '_>, rest: &str) -> Result<Stri
         }
     }
     Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_values_are_counted_only() {
+        let values = |count: usize| -> Vec<String> { (0..count).map(|k| k.to_string()).collect() };
+        assert_eq!(listed(&values(2)), "0 or 1");
+        assert!(listed(&values(MOST_VALUES)).ends_with("62 or 63"));
+        assert_eq!(listed(&values(MOST_VALUES + 1)), "more than 64 values");
+    }
 }

@@ -278,6 +278,25 @@ fn article(finding: &Value, shader: &str) -> String {
     out
 }
 
+/// Lines of an exploration that a page shows.
+const MOST_LINES: usize = 1000;
+
+/// What was explored of a dispatch: whether it is complete, what bounds it, its outcomes.
+fn explored(line: &Value) -> String {
+    let (title, rest) = text(&line["text"]).split_once('\n').unwrap_or_default();
+    let facts = rest.lines().filter_map(|line| line.strip_prefix("   = "));
+    let facts: String = facts.map(|fact| format!("<p>{}</p>\n", escape(fact))).collect();
+    let shown: String = rest.lines().take(MOST_LINES).map(|line| format!("{}\n", escape(line))).collect();
+    let more = match rest.lines().count().saturating_sub(MOST_LINES) {
+        0 => String::new(),
+        more => format!("<p class=\"dim\">{more} more lines: the JSON of --report has them all</p>\n"),
+    };
+    format!(
+        "<article><h2>{}</h2>\n{facts}<details><summary>Outcomes, and how to see each again</summary><pre>{shown}</pre>\n{more}</details>\n</article>\n",
+        escape(title)
+    )
+}
+
 /// The shader of a finding, by which findings are chosen.
 fn shader(finding: &Value) -> String {
     let files = events(finding).into_iter().find_map(|event| event.source).map(|(file, _)| file);
@@ -308,6 +327,9 @@ pub fn render(report: &Report) -> String {
     ));
     for (finding, shader) in &findings {
         page.push_str(&article(finding, shader));
+    }
+    for line in report.of_type("explored") {
+        page.push_str(&explored(line));
     }
     let titles: BTreeSet<&str> = findings.iter().map(|(finding, _)| text(&finding["title"])).collect();
     for other in report.of_type("trap").chain(report.of_type("not-implemented")) {

@@ -50,8 +50,8 @@ impl<'a> Exploring<'a> {
         let (Exploring { number, invocations, .. }, most) = (self, self.config.executions);
         if begun.saturating_mul(*invocations) >= LARGE && begun < most && !self.large.replace(true) {
             say(&format!(
-                "dispatch {number} is large: {invocations} invocations, and {begun} executions are not all; at \
-                 most {most} are begun (--executions), and the result says whether these were all"
+                "dispatch {number} is large: {invocations} invocations, and {begun} executions have begun, of \
+                 at most {most} (--executions); the result says whether there are more"
             ));
         }
         if self.shown.get().elapsed() >= PERIOD {

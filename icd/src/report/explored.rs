@@ -138,7 +138,9 @@ impl Explored<'_> {
         }
         if self.outcomes.len() > most {
             let more = plural((self.outcomes.len() - most) as u64, "more outcome");
-            text.push_str(&format!("     {more}: a report has them all (--max-reports)\n"));
+            text.push_str(&format!(
+                "     {more}: the JSON of --report has them all; --max-reports 0 prints them\n"
+            ));
         }
         for (message, failing) in self.failing {
             text.push_str(&format!("   = failing: {message} ({})\n", plural(failing.count, "execution")));

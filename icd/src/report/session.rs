@@ -421,12 +421,13 @@ impl Session {
     /// Says what exploration of a dispatch found.
     pub fn explored(&self, explored: &Explored<'_>) {
         let again = |choices: &Choices| replay::line_of(&self.config, explored.dispatch, choices);
-        let rendered = explored.render(self.config.max_reports as usize, &again);
+        // What is shown is cut, what is written is not: how much is shown changes no byte of a report.
+        let shown = explored.render(self.config.max_reports as usize, &again);
         let mut state = self.state.lock();
         state.unexplored += u64::from(!explored.replayed && !explored.totals.complete());
-        self.write_line(&mut state, &explored.json(&again, &rendered));
+        self.write_line(&mut state, &explored.json(&again, &explored.render(0, &again)));
         self.summarise(&mut state, false);
-        print(&format!("{rendered}\n"));
+        print(&format!("{shown}\n"));
     }
 
     /// Reports that a dispatch could not go on. The device is lost.

@@ -50,6 +50,8 @@ pub struct Reader<'a> {
 #[derive(Clone, Debug)]
 pub struct WriteSeen {
     record: Record,
+    /// Bytes that its access covers together.
+    size: u8,
     /// The invocation that wrote.
     pub by: Invocation,
     /// The instruction that wrote.
@@ -71,9 +73,10 @@ pub struct WriteSeen {
 }
 
 impl WriteSeen {
-    /// Whether both are of one write, to two words.
+    /// Whether both are of one write, to two words. Several narrow writes of an instruction may have one
+    /// record, those of a loop for instance: they are none.
     pub fn is_of(&self, other: &WriteSeen) -> bool {
-        self.record == other.record
+        self.record == other.record && self.size >= 8
     }
 }
 
@@ -246,7 +249,10 @@ impl CheckedMemory {
     pub fn look_at_both(&mut self, words: [&Word; 2], reader: &Reader<'_>) -> Option<Vec<WideSeen>> {
         let [low, high] = words.map(|word| self.history(word));
         let pairs = low.entries().iter().rev().zip(high.entries().iter().rev());
-        let together = pairs.take_while(|(a, b)| a.record == b.record && a.bytes & b.bytes == 15);
+        let kinds = &self.core.kinds;
+        let wide = |record: &Record| kinds.get(record.kind).size >= 8;
+        let one = |a: &Record, b: &Record| a == b && wide(a);
+        let together = pairs.take_while(|(a, b)| one(&a.record, &b.record) && a.bytes & b.bytes == 15);
         let mut saw: Vec<[Position; 2]> = together.map(|(a, b)| [a.position, b.position]).collect();
         let [lows, highs] = [&low, &high].map(|history| history.entries().len());
         if saw.is_empty() && lows + highs > 0 {
@@ -288,6 +294,7 @@ impl CheckedMemory {
             let of = core.kinds.get(entry.record.kind);
             WriteSeen {
                 record: entry.record,
+                size: of.size,
                 by: core.report.numbering.invocation(entry.record.agent),
                 site: of.site,
                 atomic: of.level.filter(|_| of.atomic).map(|level| Scope::of_level(Some(level))),

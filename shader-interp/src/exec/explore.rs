@@ -68,6 +68,8 @@ struct Turns<'a, W> {
     search: Shared<Search>,
     ready: Vec<Ready>,
     watch: &'a mut W,
+    /// This execution was made before: nobody is told that it begins.
+    again: bool,
 }
 
 impl<W: Scheduler> Scheduler for Turns<'_, W> {
@@ -76,7 +78,9 @@ impl<W: Scheduler> Scheduler for Turns<'_, W> {
     }
 
     fn begin(&mut self) {
-        self.watch.begin();
+        if !self.again {
+            self.watch.begin();
+        }
     }
 
     fn next(&mut self, runnable: &[Unit]) -> Result<usize, Trap> {
@@ -132,7 +136,8 @@ fn converges(program: &Program) -> bool {
 }
 
 /// Explores a dispatch and calls `each` for every execution that ran to its end, with `watch`, which is told
-/// of diverged barriers and livelocks as they happen. A `Break` from `each` ends the exploration.
+/// of diverged barriers and livelocks as they happen, and of every execution that begins, once. A `Break`
+/// from `each` ends the exploration.
 ///
 /// Afterwards memory is that of the first execution that ended without a trap (or as before, if none did),
 /// which is still the present dispatch of `memory`: call [`CheckedMemory::end_dispatch`]. `info` is what
@@ -182,7 +187,8 @@ pub fn explore<W: Scheduler>(
             break;
         }
         begun = true;
-        let outcome = run(program, grid, resources, memory, info, watch, &search, &modelled);
+        let mut turns = Turns { search: search.clone(), ready: Vec::new(), watch: &mut *watch, again: false };
+        let outcome = run(program, grid, resources, memory, info, &mut turns, &modelled);
         if let Err(gap @ Trap::NotImplemented(_)) = outcome {
             end(memory, false);
             return Err(gap);
@@ -217,7 +223,8 @@ pub fn explore<W: Scheduler>(
     let again = Shared::new(Search::replay(&choices, options.bounds));
     again.with(Search::begin);
     let modelled = ModelledOptions { prints: options.prints, ..modelled };
-    let outcome = run(program, grid, resources, memory, info, watch, &again, &modelled);
+    let mut turns = Turns { search: again, ready: Vec::new(), watch, again: true };
+    let outcome = run(program, grid, resources, memory, info, &mut turns, &modelled);
     memory.explore_with(None);
     outcome.map(|()| totals)
 }
@@ -234,12 +241,10 @@ fn run<W: Scheduler>(
     resources: &Resources,
     memory: &mut CheckedMemory,
     info: &DispatchInfo,
-    watch: &mut W,
-    search: &Shared<Search>,
+    turns: &mut Turns<'_, W>,
     options: &ModelledOptions<'_>,
 ) -> Result<(), Trap> {
     memory.begin_dispatch(info.clone());
-    memory.explore_with(Some(Box::new(search.clone())));
-    let mut turns = Turns { search: search.clone(), ready: Vec::new(), watch };
-    modelled::dispatch(program, grid, resources, memory, &mut turns, options)
+    memory.explore_with(Some(Box::new(turns.search.clone())));
+    modelled::dispatch(program, grid, resources, memory, turns, options)
 }

@@ -102,8 +102,6 @@ impl Shape {
                 let part = &parts[number];
                 let rest = part.shape.path(offset - part.offset)?;
                 Some(match part.name.as_str() {
-                    // The block that a compiler put around the variable of a language without blocks.
-                    "" if parts.len() == 1 => rest,
                     "" => format!(".<member {number}>{rest}"),
                     name => format!(".{name}{rest}"),
                 })
@@ -116,7 +114,15 @@ impl Variable {
     /// The smallest part that holds byte `offset`, such as `table[3]`; `None` for a byte of no part, and for
     /// a variable without parts.
     pub fn part(&self, offset: u32) -> Option<String> {
-        let path = self.shape.path(offset).filter(|path| !path.is_empty())?;
+        let path = match &*self.shape {
+            // The block that a compiler put around the variable of a language without blocks. The variable
+            // has a name: that its only member has none is not because all names were taken away.
+            Shape::Struct(parts) if parts.len() == 1 && parts[0].name.is_empty() && !self.name.is_empty() => {
+                parts[0].shape.path(offset.checked_sub(parts[0].offset)?)
+            }
+            shape => shape.path(offset),
+        };
+        let path = path.filter(|path| !path.is_empty())?;
         Some(match self.name.as_str() {
             "" => path.trim_start_matches('.').to_owned(),
             name => format!("{name}{path}"),
@@ -158,6 +164,13 @@ mod tests {
         let wrapped = Part { name: String::new(), offset: 0, size: 0, shape: Arc::new(elements) };
         let around = Variable { name: "a".into(), shape: Arc::new(Shape::Struct(vec![wrapped])) };
         assert_eq!(around.part(12).as_deref(), Some("a[3]"));
+        // Without any names, and inside of others, a member without a name is told by its number.
+        let stripped = Variable { name: String::new(), ..around.clone() };
+        assert_eq!(stripped.part(12).as_deref(), Some("<member 0>[3]"));
+        let blocks = Shape::Array { length: 2, stride: 16, element: around.shape.clone() };
+        let inside = Part { name: "b".into(), offset: 0, size: 32, shape: Arc::new(blocks) };
+        let outer = Variable { name: "s".into(), shape: Arc::new(Shape::Struct(vec![inside])) };
+        assert_eq!(outer.part(16 + 12).as_deref(), Some("s.b[1].<member 0>[3]"));
         let scalar = Variable { name: "x".into(), shape: Arc::new(Shape::Whole) };
         assert_eq!(scalar.part(0), None);
     }

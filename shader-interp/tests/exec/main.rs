@@ -1,5 +1,6 @@
 //! Generated code against a plain reading of the intermediate representation, one invocation at a time.
 
+mod explored;
 mod kernels;
 mod nesting;
 mod random;
