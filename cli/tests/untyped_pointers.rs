@@ -68,7 +68,7 @@ fn what_lies_outside_is_named() {
     let errors = errors(&output);
     assert_eq!(output.status.code(), Some(66), "{errors}");
     assert!(
-        errors.contains("error[out-of-bounds]") && errors.contains("a.<member 0>[6], 4 bytes at offset 24"),
+        errors.contains("error[out-of-bounds]") && errors.contains("a[6], 4 bytes at offset 24"),
         "{errors}"
     );
     assert!(errors.contains("%v2 = OpLoad %pair %p2"), "{errors}");

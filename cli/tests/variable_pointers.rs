@@ -52,7 +52,7 @@ fn findings_name_the_variable_that_was_chosen() {
     let errors = errors(&output);
     assert_eq!(output.status.code(), Some(66), "{errors}");
     assert!(errors.contains("1 finding"), "{errors}");
-    assert!(errors.contains("b.<member 0>[0]"), "{errors}");
+    assert!(errors.contains("binding 1: b[0]"), "{errors}");
     assert!(errors.contains("racing_pointers.spvasm:45"), "{errors}");
 }
 
