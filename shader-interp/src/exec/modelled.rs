@@ -89,6 +89,8 @@ const FUEL: u32 = 64;
 const WATCH: u64 = 1 << 17;
 /// Looks, with visible operations in between, after which parked lanes become a unit of their own.
 const PATIENCE: u32 = 16;
+/// The same where instructions see which lanes are together.
+const LONG_PATIENCE: u32 = PATIENCE << 12;
 
 /// What of the list of units a step has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -420,7 +422,8 @@ impl<M: MemorySystem> Run<'_, M> {
                 self.units[k].step = member.strand.step;
                 self.units[k].mask = member.strand.mask;
                 self.units[k].priority = self.scheduler.priority(&self.units[k]);
-                if (member.looks >= PATIENCE && !program.shader.reconverges) || member.part {
+                let patience = if program.shader.sees_convergence { LONG_PATIENCE } else { PATIENCE };
+                if (member.looks >= patience && !program.shader.reconverges) || member.part {
                     member.looks = 0;
                     member.part = false;
                     if let Some(other) = member.strand.split(program) {

@@ -18,6 +18,8 @@ const FUEL: u32 = 1 << 12;
 const SLICE: usize = 16;
 /// Looks after which parked lanes become a strand of their own.
 const PATIENCE: u32 = 1 << 8;
+/// The same where instructions see which lanes are together.
+const LONG_PATIENCE: u32 = PATIENCE << 6;
 /// Looks after which another workgroup runs.
 const TURN: u32 = 1 << 7;
 /// The same for one that has had a turn: most that need several wait for others.
@@ -339,8 +341,9 @@ impl Worker {
                         member.watch = Some(Box::default());
                     }
                     let waits = member.waits.is_some();
-                    let impatient =
-                        subgroup.looks.is_multiple_of(PATIENCE) && !context.program.shader.reconverges;
+                    let shader = &context.program.shader;
+                    let patience = if shader.sees_convergence { LONG_PATIENCE } else { PATIENCE };
+                    let impatient = subgroup.looks.is_multiple_of(patience) && !shader.reconverges;
                     if (waits || impatient)
                         && let Some(strand) = member.strand.split(context.program)
                     {

@@ -313,6 +313,9 @@ pub struct Shader {
     /// MaximallyReconvergesKHR or SubgroupUniformControlFlowKHR: lanes wait for others to reconverge with
     /// them for as long as those get on.
     pub reconverges: bool,
+    /// Some instruction sees which lanes are together: operations of the subgroup, control barriers of that
+    /// scope, cooperative matrices. Lanes that have parted give them other results than programs mean.
+    pub sees_convergence: bool,
     /// The module declares the Vulkan memory model (else it was lowered from GLSL450).
     pub vulkan_memory_model: bool,
     /// Static instructions that touch memory or synchronise, or can be named in a message: indexed by `Site`.

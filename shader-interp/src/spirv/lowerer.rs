@@ -123,6 +123,7 @@ pub(crate) struct Lowerer<'a> {
     pub local_size: [u32; 3],
     pub derivative_group: Option<DerivativeGroup>,
     pub reconverges: bool,
+    pub sees_convergence: bool,
     pub float_controls: FloatControls,
     /// Id of the constant decorated WorkgroupSize.
     pub workgroup_size: Option<u32>,
