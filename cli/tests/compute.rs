@@ -40,6 +40,13 @@ fn list<T: ToString>(values: &[T]) -> String {
 }
 
 #[test]
+fn lanes_wait_for_an_elected_one_at_a_barrier_of_their_subgroup() {
+    let expected: Vec<u32> = (0..32).map(|i| 4032 + 2 * i).collect();
+    let arguments = "--groups 1 --buffer 0:0=u32x64=iota --buffer 0:1=u32x32 --dump 0:1";
+    computes("elected", arguments, &expected);
+}
+
+#[test]
 fn saxpy() {
     let expected: Vec<f32> =
         (0..500).map(|i| if i < 450 { 2.5 * i as f32 + i as f32 } else { i as f32 }).collect();
