@@ -112,7 +112,7 @@ fn a_bad_variable_is_a_usage_error_with_a_page_or_without() {
 fn a_word_that_is_no_text_is_a_usage_error() {
     use std::os::unix::ffi::OsStrExt as _;
     let word = std::ffi::OsStr::from_bytes(b"\xff");
-    for words in [&[word][..], &["run".as_ref(), "--no-such-option".as_ref(), word]] {
+    for words in [&[word][..], &["report".as_ref(), "--no-such-option".as_ref(), word]] {
         let output = common::pellucid().args(words).output().expect("pellucid starts");
         assert_eq!(output.status.code(), Some(2), "{}", errors(&output));
     }
