@@ -15,7 +15,7 @@ pub enum Does {
     Access(AccessKind),
     /// It orders its own agent's accesses (OpMemoryBarrier).
     MemoryBarrier,
-    /// A control barrier.
+    /// It waits for the others of a scope (OpControlBarrier).
     ControlBarrier {
         /// Steps of one number are of one dynamic instance.
         instance: u32,

@@ -105,7 +105,7 @@ impl Physical {
 /// A device, its instance and its queue.
 pub struct Context {
     instance: Instance,
-    /// The device.
+    /// The logical device, with one queue.
     pub device: Device,
     queue: vk::Queue,
     family: u32,
@@ -139,7 +139,7 @@ impl Drop for Context {
 
 /// A buffer with memory of its own, mapped.
 pub struct Buffer {
-    /// The buffer.
+    /// The VkBuffer, bound to memory of its own.
     pub buffer: vk::Buffer,
     memory: vk::DeviceMemory,
     /// Where the host sees it.
@@ -169,7 +169,7 @@ impl Buffer {
         }
     }
 
-    /// Destroys it.
+    /// Ends the buffer and its memory; no work may use them.
     pub fn destroy(&self, device: &Device) {
         // SAFETY: see the module's page.
         unsafe {
@@ -185,7 +185,7 @@ pub struct Bound {
     set_layouts: Vec<vk::DescriptorSetLayout>,
     /// What the pipeline and the sets are of.
     pub layout: vk::PipelineLayout,
-    /// The pipeline.
+    /// The compute pipeline of the shader.
     pub pipeline: vk::Pipeline,
     pool: vk::DescriptorPool,
     /// The descriptor sets, which hold nothing yet.
@@ -251,7 +251,7 @@ impl Bound {
         }
     }
 
-    /// Destroys them.
+    /// Ends the pipeline with all that it was made of; no work may use it.
     pub fn destroy(&self, device: &Device) {
         // SAFETY: see the module's page.
         unsafe {
@@ -310,7 +310,7 @@ impl Commands {
         }
     }
 
-    /// Destroys them.
+    /// Ends the pool with its command buffers; none may be pending.
     pub fn destroy(&self, device: &Device) {
         // SAFETY: see the module's page.
         unsafe {

@@ -2,8 +2,8 @@
 #extension GL_KHR_memory_scope_semantics : enable
 #extension GL_KHR_shader_subgroup_basic : enable
 #extension GL_KHR_shader_subgroup_arithmetic : enable
-// One lane of each subgroup fills a tile, in a long loop; the others of its subgroup wait for it, read the tile, and add up how
-// many they are.
+// One lane of each subgroup fills a tile, in a long loop; the others of its subgroup wait for it, read the
+// tile, and add up how many they are.
 layout(local_size_x = 32) in;
 layout(set = 0, binding = 0) readonly buffer Input { uint values[]; };
 layout(set = 0, binding = 1) writeonly buffer Output { uint result[]; };

@@ -83,8 +83,8 @@ pub fn buffers(
         let copy = |first: u64, size: u64| {
             Allocation::copy(source.bytes(), read + first, target.bytes(), write + first, size)
         };
-        // One that overlaps itself, which is no valid usage, stays in one piece; sparse and external memory may
-        // be the same at two places.
+        // One that overlaps itself, which is no valid usage, stays in one piece; sparse and external memory
+        // may be the same at two places.
         let known =
             [source, target].iter().all(|memory| !memory.bytes().is_sparse() && !memory.is_external());
         let apart = !Arc::ptr_eq(source.bytes(), target.bytes()) || read.abs_diff(write) >= region.size;

@@ -1,5 +1,5 @@
-//! vello draws in some twenty compute shaders: a picture whose pixels are known, by coverage of areas, by 8 and
-//! by 16 samples, and again. With the argument `once` the first of these.
+//! vello draws in some twenty compute shaders: a picture whose pixels are known, by coverage of areas, by 8
+//! and by 16 samples, and again. With the argument `once` the first of these.
 
 use vello::kurbo::{Affine, Circle, Rect, Stroke};
 use vello::peniko::{Color, Fill, Gradient, Mix};
@@ -71,11 +71,8 @@ fn main() {
         let params = RenderParams { base_color: WHITE, width: SIZE, height: SIZE, antialiasing_method };
         renderer.render_to_texture(device, queue, &scene(), &view, &params).expect("vello draws");
         let mut commands = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-        let rows = wgpu::TexelCopyBufferLayout {
-            offset: 0,
-            bytes_per_row: Some(SIZE * 4),
-            rows_per_image: None,
-        };
+        let rows =
+            wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(SIZE * 4), rows_per_image: None };
         let target = wgpu::TexelCopyBufferInfo { buffer: &bytes, layout: rows };
         commands.copy_texture_to_buffer(texture.as_image_copy(), target, size);
         queue.submit([commands.finish()]);
