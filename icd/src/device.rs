@@ -241,7 +241,7 @@ impl Device {
             let of_queue = |s: &&Arc<Submission>| s.queue.as_ref().is_some_and(|q| q.index == queue.index);
             let mut waiting = stuck.iter().filter(of_queue);
             let named = self.queue_called(&queue);
-            if let Some(events) = queue.blocked().as_ref() {
+            if let Some(events) = queue.blocked.lock().as_ref() {
                 texts.push(format!("vkCmdWaitEvents on {named} waits for {events}, which nothing has set"));
                 continue;
             }

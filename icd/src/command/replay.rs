@@ -82,10 +82,10 @@ fn step<'a>(
                     .filter(|event| !event.is_set())
                     .map(|e| called(device, ("VkEvent", vk::ObjectType::EVENT, e.handle())))
                     .collect();
-                *queue.blocked() = Some(unset.join(" and "));
+                *queue.blocked.lock() = Some(unset.join(" and "));
                 device.progress.notify();
                 device.progress.wait(None, || device.stop.load(Ordering::Relaxed) || set());
-                *queue.blocked() = None;
+                *queue.blocked.lock() = None;
             }
             check::wait_events(device, queue, state, waits)?;
         }

@@ -72,13 +72,13 @@ entries! {
     /// vkQueueBeginDebugUtilsLabelEXT.
     fn queue_begin_debug_utils_label(queue: vk::Queue, info: *const vk::DebugUtilsLabelEXT<'_>) {
         let label = ffi::string(ffi::read(info)?.p_label_name).unwrap_or_default();
-        handle::dispatchable::<Queue>(queue)?.labels().push(label);
+        handle::dispatchable::<Queue>(queue)?.labels.lock().push(label);
         Ok(())
     }
 
     /// vkQueueEndDebugUtilsLabelEXT.
     fn queue_end_debug_utils_label(queue: vk::Queue) {
-        handle::dispatchable::<Queue>(queue)?.labels().pop();
+        handle::dispatchable::<Queue>(queue)?.labels.lock().pop();
         Ok(())
     }
 

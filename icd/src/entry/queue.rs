@@ -181,7 +181,7 @@ fn hand_in(
             None => list.push(Submission { fence, ..Default::default() }),
         }
     }
-    let labels = queue.labels().clone();
+    let labels = queue.labels.lock().clone();
     let host: Arc<dyn Host> = device.clone();
     let _handing_in = calls::hand_in(device, &list);
     for mut submission in list {

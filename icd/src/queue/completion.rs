@@ -4,10 +4,11 @@ use super::Submission;
 use super::submission::{Use, Work};
 use super::told::Completed;
 use crate::caps::queues::QUEUE_COUNT;
+use parking_lot::Mutex;
 use pellucid_memory::commands::Range;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// How many submissions that the host has not seen complete are remembered. A program that never waits for
 /// more is not warned about the older ones.
@@ -46,13 +47,9 @@ struct State {
 pub struct Completion(Mutex<State>);
 
 impl Completion {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// A submission was handed in: so many have been.
     pub fn submitted(&self, submission: &Arc<Submission>) -> u64 {
-        let mut state = self.state();
+        let mut state = self.0.lock();
         state.submitted += 1;
         let number = state.submitted;
         state.unseen.push_back(submission.clone());
@@ -70,12 +67,12 @@ impl Completion {
 
     /// So many submissions have been handed in.
     pub fn handed_in(&self) -> u64 {
-        self.state().submitted
+        self.0.lock().submitted
     }
 
     /// A submission begins, its waits satisfied: they told this.
     pub fn begin(&self, queue: u32, serial: u64, told: Completed) {
-        let mut state = self.state();
+        let mut state = self.0.lock();
         if let Some(running) = state.running.get_mut(queue as usize) {
             *running = serial;
         }
@@ -86,7 +83,7 @@ impl Completion {
 
     /// A submission has ended: what its signals tell, and how many of the device have.
     pub fn end(&self, queue: u32, serial: u64) -> (Completed, u64) {
-        let mut state = self.state();
+        let mut state = self.0.lock();
         state.order += 1;
         let order = state.order;
         let Some(known) = state.queues.get_mut(queue as usize) else { return (Completed::default(), order) };
@@ -97,13 +94,13 @@ impl Completion {
     /// All submissions that have ended.
     pub fn everything(&self) -> Completed {
         let mut all = Completed::default();
-        self.state().queues.iter().for_each(|queue| all.join(*queue));
+        self.0.lock().queues.iter().for_each(|queue| all.join(*queue));
         all
     }
 
     /// What a queue knows whose submission runs, all of that submission with it.
     pub fn now(&self, queue: u32) -> Completed {
-        let state = self.state();
+        let state = self.0.lock();
         let mut known = state.queues.get(queue as usize).copied().unwrap_or_default();
         known.reach(queue, state.running.get(queue as usize).copied().unwrap_or(0));
         known
@@ -111,7 +108,7 @@ impl Completion {
 
     /// The host was told.
     pub fn host_saw(&self, told: Completed) {
-        let mut state = self.state();
+        let mut state = self.0.lock();
         state.host.join(told);
         let host = state.host;
         let covered = |s: &Submission| s.queue.as_ref().is_none_or(|q| host.covers(q.index, s.serial));
@@ -152,7 +149,7 @@ impl Completion {
 
     /// Bytes have ended that a submission may use by address which the host has not seen complete.
     pub fn ended(&self, bytes: Range, late: Late) {
-        let mut state = self.state();
+        let mut state = self.0.lock();
         let submissions: Vec<_> =
             state.unseen.iter().filter_map(|s| Some((s.clone(), s.work.get()?))).collect();
         if !submissions.is_empty() {
@@ -162,26 +159,26 @@ impl Completion {
 
     /// The host saw a queue idle up to a submission.
     pub fn host_saw_idle(&self, queue: u32, serial: u64) {
-        let mut told = self.state().queues.get(queue as usize).copied().unwrap_or_default();
+        let mut told = self.0.lock().queues.get(queue as usize).copied().unwrap_or_default();
         told.reach(queue, serial);
         self.host_saw(told);
     }
 
     /// What the host knows: what a semaphore that it signals tells.
     pub fn host(&self) -> Completed {
-        self.state().host
+        self.0.lock().host
     }
 
     /// The first use of the object at `object` by a submission that the host has not seen complete.
     pub fn use_of(&self, object: *const ()) -> Option<(Use, Arc<Submission>)> {
-        let state = self.state();
+        let state = self.0.lock();
         state.unseen.iter().find_map(|s| s.use_of(object).map(|u| (u, s.clone())))
     }
 
     /// Calls `each` with bytes of the memory at `object` that submissions may use which the host has not seen
     /// complete; `all` are its addresses.
     pub fn bytes_used(&self, object: *const (), all: Range, each: &mut dyn FnMut(Range)) {
-        let state = self.state();
+        let state = self.0.lock();
         if !state.host.knows(state.dropped) {
             each(all);
         }
@@ -190,6 +187,6 @@ impl Completion {
 
     /// The first submission with commands that the host has not seen complete.
     pub fn unseen(&self) -> Option<Arc<Submission>> {
-        self.state().unseen.iter().find(|s| s.work.get().is_some()).cloned()
+        self.0.lock().unseen.iter().find(|s| s.work.get().is_some()).cloned()
     }
 }

@@ -7,8 +7,8 @@ use super::told::Told;
 use crate::error::Outcome;
 use crate::handle::{kind, object};
 use ash::vk;
+use parking_lot::Mutex;
 use std::os::fd::BorrowedFd;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Signaled or not, and who is to signal it.
 pub struct Fence(Mutex<State>);
@@ -42,7 +42,7 @@ impl Fence {
     /// One whose payload can be exported.
     pub fn exportable(signaled: bool) -> Fence {
         let fence = Fence::new(signaled);
-        fence.state().shared = Payloads::exportable();
+        fence.0.lock().shared = Payloads::exportable();
         fence
     }
 
@@ -51,7 +51,7 @@ impl Fence {
     /// # Errors
     /// It was not created to be exported, or the operating system refuses.
     pub fn export(&self) -> Outcome<i32> {
-        let mut state = self.state();
+        let mut state = self.0.lock();
         let signaled = state.told.is_some();
         state.shared.export(SharedKind::Fence, signaled.into())
     }
@@ -61,16 +61,12 @@ impl Fence {
     /// # Errors
     /// The descriptor is not of a fence.
     pub fn import(&self, descriptor: BorrowedFd<'_>, temporary: bool) -> Outcome<()> {
-        self.state().shared.import(SharedKind::Fence, descriptor, temporary)
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().shared.import(SharedKind::Fence, descriptor, temporary)
     }
 
     /// Signals it. The caller notifies the device's progress.
     pub fn signal(&self, told: Told) {
-        let mut state = self.state();
+        let mut state = self.0.lock();
         match state.shared.current() {
             Some(word) => word.set(1),
             None => state.told = Some(told),
@@ -79,12 +75,12 @@ impl Fence {
 
     /// A submission that is to signal it was handed in.
     pub fn expect(&self, by: Standing) {
-        self.state().by = Some(by);
+        self.0.lock().by = Some(by);
     }
 
     /// Unsignals it, once its own payload is there again.
     pub fn reset(&self) {
-        let mut state = self.state();
+        let mut state = self.0.lock();
         let mut shared = std::mem::take(&mut state.shared);
         shared.restore();
         if let Some(word) = shared.current() {
@@ -95,7 +91,7 @@ impl Fence {
 
     /// What it tells, if it is signaled.
     pub fn told(&self, host: &dyn Host) -> Option<Told> {
-        let state = self.state();
+        let state = self.0.lock();
         if state.shared.current().is_none() {
             return state.told.clone();
         }
@@ -107,7 +103,7 @@ impl Fence {
     /// What it tells an application that asks, if it is signaled as far as that may be told; see
     /// [`super::status`].
     pub fn ask(&self, host: &dyn Host) -> Option<Told> {
-        let mut state = self.state();
+        let mut state = self.0.lock();
         if host.hazards().is_some() && state.shared.current().is_none() {
             let query = StatusQuery::new(host, &mut state.asked);
             let Some(by) = state.by else { return state.told.clone() };
@@ -124,6 +120,6 @@ impl Fence {
 
     /// True if signaled.
     pub fn is_signaled(&self) -> bool {
-        self.state().is_signaled()
+        self.0.lock().is_signaled()
     }
 }

@@ -31,10 +31,11 @@ use crate::check::hazards::Hazards;
 use crate::handle::{DeviceNumber, dispatchable_object};
 use ash::vk;
 use completion::Completion;
+use parking_lot::Mutex;
 use status::Standing;
 use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use told::Told;
 
 /// What [`progress`] synchronises by.
@@ -92,8 +93,10 @@ pub struct Queue {
     worker: Arc<Worker>,
     submitted: AtomicU64,
     retired: AtomicU64,
-    labels: Mutex<Vec<String>>,
-    blocked: Mutex<Option<String>>,
+    /// Open debug labels, outermost first.
+    pub labels: Mutex<Vec<String>>,
+    /// The events that a command waits for, if one does.
+    pub blocked: Mutex<Option<String>>,
     pub handle: OnceLock<vk::Queue>,
 }
 
@@ -108,16 +111,6 @@ impl Queue {
     /// Its device, while that lives.
     pub fn host(&self) -> Option<Arc<dyn Host>> {
         self.host.upgrade()
-    }
-
-    /// Open debug labels, outermost first.
-    pub fn labels(&self) -> MutexGuard<'_, Vec<String>> {
-        self.labels.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The events that a command waits for, if one does.
-    pub fn blocked(&self) -> MutexGuard<'_, Option<String>> {
-        self.blocked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Hands in work.
@@ -158,7 +151,7 @@ impl Queue {
 /// let begin.
 pub fn stuck(all: &[(Arc<Submission>, bool)]) -> Vec<Arc<Submission>> {
     let queue = |s: &Submission| s.queue.as_ref().map(|q| q.index);
-    let blocked = |s: &Submission| s.queue.as_ref().is_some_and(|q| q.blocked().is_some());
+    let blocked = |s: &Submission| s.queue.as_ref().is_some_and(|q| q.blocked.lock().is_some());
     let mut ends: Vec<bool> = all.iter().map(|(s, begun)| *begun && !blocked(s)).collect();
     let will_end = |ends: &[bool], (this, begun): &(Arc<Submission>, bool)| {
         let mut others = all.iter().zip(ends);

@@ -7,11 +7,12 @@ use super::told::{Completed, Told};
 use crate::error::Outcome;
 use crate::handle::{kind, object};
 use ash::vk;
+use parking_lot::Mutex;
 use pellucid_memory::commands::Payload;
 use pellucid_memory::shared::SharedWord;
 use std::collections::BTreeMap;
 use std::os::fd::BorrowedFd;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// How many values of a timeline semaphore are told apart.
 const VALUES: usize = 64;
@@ -69,7 +70,7 @@ impl Semaphore {
     /// One whose payload can be exported.
     pub fn exportable(timeline: bool, value: u64) -> Semaphore {
         let semaphore = Semaphore::new(timeline, value);
-        semaphore.state().shared = Payloads::exportable();
+        semaphore.state.lock().shared = Payloads::exportable();
         semaphore
     }
 
@@ -82,7 +83,7 @@ impl Semaphore {
     /// # Errors
     /// It was not created to be exported, or the operating system refuses.
     pub fn export(&self) -> Outcome<i32> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let value = state.value;
         state.shared.export(self.kind(), value)
     }
@@ -92,16 +93,12 @@ impl Semaphore {
     /// # Errors
     /// The descriptor is not of such a semaphore.
     pub fn import(&self, descriptor: BorrowedFd<'_>, temporary: bool) -> Outcome<()> {
-        self.state().shared.import(self.kind(), descriptor, temporary)
+        self.state.lock().shared.import(self.kind(), descriptor, temporary)
     }
 
     /// Others may signal it.
     pub fn is_shared(&self) -> bool {
-        self.state().shared.current().is_some()
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().shared.current().is_some()
     }
 
     /// The value that an operation is about.
@@ -111,14 +108,14 @@ impl Semaphore {
 
     /// True if a wait for `value` (ignored by a binary semaphore) would end at once.
     pub fn is_reached(&self, value: u64) -> bool {
-        self.state().reached() >= self.counted(value)
+        self.state.lock().reached() >= self.counted(value)
     }
 
     /// The end of a queue's wait, which unsignals a binary semaphore: what has completed, and what is ordered
     /// before the wait. `None` where somebody else may have signaled it.
     pub fn waited(&self, value: u64) -> Option<(Completed, Option<Arc<Payload>>)> {
         let value = self.counted(value);
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if let Some(word) = state.shared.current() {
             if !self.timeline {
                 word.set(0);
@@ -138,7 +135,7 @@ impl Semaphore {
     /// Signals it. The caller notifies the device's progress.
     pub fn signal(&self, value: u64, told: Told) {
         let value = self.counted(value);
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if let Some(word) = state.shared.current() {
             word.raise(value);
             return;
@@ -157,7 +154,7 @@ impl Semaphore {
     /// A submission that is to signal `value` was handed in.
     pub fn expect(&self, value: u64, by: Standing) {
         if self.timeline {
-            let mut state = self.state();
+            let mut state = self.state.lock();
             state.by.insert(value, by);
             if state.by.len() > VALUES {
                 state.by.pop_first();
@@ -167,12 +164,12 @@ impl Semaphore {
 
     /// How far it has come in truth, whoever knows.
     pub fn value(&self) -> u64 {
-        self.state().reached()
+        self.state.lock().reached()
     }
 
     /// The value that an application is told that asks, and what it tells; see [`super::status`].
     pub fn ask(&self, host: &dyn Host) -> (u64, Told) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if let Some(value) = state.shared.current().map(SharedWord::get) {
             drop(state);
             return (value, host.outside());
@@ -186,7 +183,7 @@ impl Semaphore {
         state.by = state.by.split_off(&(reached + 1));
         drop(state);
         settle(host, || self.is_reached(reached));
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let known = host.completion().host();
         let tells = |(value, told): &(&u64, &Told)| **value <= reached || known.knows(told.completed);
         let value = state.told.range(..=state.value).rev().find(tells).map_or(0, |(value, _)| *value);
@@ -197,13 +194,13 @@ impl Semaphore {
 
     /// The application is told that it reached `value`.
     pub fn tell(&self, value: u64) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.told_of = state.told_of.max(value);
     }
 
     /// What the host knows that saw it reach `value`, if it has.
     pub fn saw(&self, host: &dyn Host, value: u64) -> Option<Told> {
-        let state = self.state();
+        let state = self.state.lock();
         if state.reached() < value {
             return None;
         }

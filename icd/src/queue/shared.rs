@@ -6,10 +6,11 @@
 
 use crate::error::{Error, Outcome};
 use ash::vk;
+use parking_lot::Mutex;
 use pellucid_memory::shared::SharedWord;
 use std::os::fd::{BorrowedFd, IntoRawFd};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -99,7 +100,7 @@ impl Watcher {
     /// # Errors
     /// There is no thread for it.
     pub fn start(&self, wake: impl Fn() -> bool + Send + 'static) -> Outcome<()> {
-        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut thread = self.thread.lock();
         if thread.is_some() {
             return Ok(());
         }
@@ -117,7 +118,7 @@ impl Watcher {
     /// Ends the thread.
     pub fn end(&self) {
         self.stop.store(true, Ordering::SeqCst);
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let thread = self.thread.lock().take();
         // The thread itself may be the last to hold the device.
         if let Some(thread) = thread.filter(|thread| thread.thread().id() != std::thread::current().id()) {
             let _ = thread.join();

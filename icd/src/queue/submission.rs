@@ -9,8 +9,9 @@ use crate::error::contain;
 use crate::queue::fence::Fence;
 use crate::queue::semaphore::Semaphore;
 use ash::vk::{self, Handle as _};
+use parking_lot::Mutex;
 use pellucid_memory::commands::{Payload, Range};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// How submitted work uses an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,19 +95,19 @@ impl From<Option<Arc<dyn Work>>> for HeldWork {
 impl HeldWork {
     /// The work, if there is any and it is held still.
     pub fn get(&self) -> Option<Arc<dyn Work>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).work.clone()
+        self.0.lock().work.clone()
     }
 
     /// The work, for the one who runs it.
     pub(super) fn begin(&self) -> Option<Arc<dyn Work>> {
-        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.0.lock();
         held.begun = true;
         if held.forgotten { held.work.take() } else { held.work.clone() }
     }
 
     /// Nobody will ask for it any more.
     fn forget(&self) {
-        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.0.lock();
         held.forgotten = true;
         let work = if held.begun { held.work.take() } else { None };
         drop(held);

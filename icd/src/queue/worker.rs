@@ -3,7 +3,8 @@
 use super::inbox::{Inbox, Job, Next};
 use super::{Host, Submission, float};
 use crate::queue::fence::Fence;
-use std::sync::{Arc, Mutex, PoisonError};
+use parking_lot::Mutex;
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -40,14 +41,14 @@ impl Worker {
 
     /// True if it can do nothing more by itself.
     pub fn rests(&self) -> bool {
-        let blocked = |s: &Arc<Submission>| s.queue.as_ref().is_some_and(|q| q.blocked().is_some());
+        let blocked = |s: &Arc<Submission>| s.queue.as_ref().is_some_and(|q| q.blocked.lock().is_some());
         self.inbox.rests(blocked)
     }
 
     /// Appends work.
     pub fn push(self: &Arc<Self>, host: &Arc<dyn Host>, submission: Arc<Submission>) {
         self.inbox.push(submission);
-        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut thread = self.thread.lock();
         if thread.is_none() {
             let (worker, host) = (self.clone(), host.clone());
             let name = format!("pellucid-queue-{}", self.number);
@@ -64,7 +65,7 @@ impl Worker {
     pub fn join(&self, host: &dyn Host) {
         self.inbox.stop();
         host.progress().notify();
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let thread = self.thread.lock().take();
         if let Some(thread) = thread {
             // A panic in the thread has been turned into a lost device already.
             let _ = thread.join();
