@@ -422,8 +422,8 @@ impl<M: MemorySystem> Run<'_, M> {
                 self.units[k].step = member.strand.step;
                 self.units[k].mask = member.strand.mask;
                 self.units[k].priority = self.scheduler.priority(&self.units[k]);
-                let patience = if program.shader.sees_convergence { LONG_PATIENCE } else { PATIENCE };
-                if (member.looks >= patience && !program.shader.reconverges) || member.part {
+                let patience = program.shader.convergence.patience(PATIENCE, LONG_PATIENCE);
+                if member.looks >= patience || member.part {
                     member.looks = 0;
                     member.part = false;
                     if let Some(other) = member.strand.split(program) {

@@ -341,9 +341,8 @@ impl Worker {
                         member.watch = Some(Box::default());
                     }
                     let waits = member.waits.is_some();
-                    let shader = &context.program.shader;
-                    let patience = if shader.sees_convergence { LONG_PATIENCE } else { PATIENCE };
-                    let impatient = subgroup.looks.is_multiple_of(patience) && !shader.reconverges;
+                    let patience = context.program.shader.convergence.patience(PATIENCE, LONG_PATIENCE);
+                    let impatient = subgroup.looks.is_multiple_of(patience);
                     if (waits || impatient)
                         && let Some(strand) = member.strand.split(context.program)
                     {

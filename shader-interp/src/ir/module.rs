@@ -268,6 +268,32 @@ pub enum SourceLanguage {
     Other,
 }
 
+/// What depends on which lanes of a subgroup are together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Convergence {
+    /// Nothing.
+    #[default]
+    Unseen,
+    /// Instructions of it: operations of the subgroup, control barriers of that scope, cooperative matrices.
+    /// Where lanes have parted these give what no program means.
+    Seen,
+    /// The module declares MaximallyReconvergesKHR or SubgroupUniformControlFlowKHR.
+    Promised,
+}
+
+impl Convergence {
+    /// Looks after which lanes that wait for others to reconverge with them go on alone, for the others may
+    /// wait for them: `soon`, or `late` where somebody sees it. Where it is promised they wait for as long as
+    /// the others get on.
+    pub(crate) fn patience(self, soon: u32, late: u32) -> u32 {
+        match self {
+            Convergence::Unseen => soon,
+            Convergence::Seen => late,
+            Convergence::Promised => u32::MAX,
+        }
+    }
+}
+
 /// A whole entry point, specialized and inlined, ready for code generation.
 #[derive(Clone, Debug, Default)]
 pub struct Shader {
@@ -310,12 +336,8 @@ pub struct Shader {
     pub local_size: [u32; 3],
     /// What four lanes in a row are to derivatives, and which invocations they are.
     pub derivative_group: Option<DerivativeGroup>,
-    /// MaximallyReconvergesKHR or SubgroupUniformControlFlowKHR: lanes wait for others to reconverge with
-    /// them for as long as those get on.
-    pub reconverges: bool,
-    /// Some instruction sees which lanes are together: operations of the subgroup, control barriers of that
-    /// scope, cooperative matrices. Lanes that have parted give them other results than programs mean.
-    pub sees_convergence: bool,
+    /// What it depends on which lanes are together.
+    pub convergence: Convergence,
     /// The module declares the Vulkan memory model (else it was lowered from GLSL450).
     pub vulkan_memory_model: bool,
     /// Static instructions that touch memory or synchronise, or can be named in a message: indexed by `Site`.

@@ -6,7 +6,7 @@ use super::module::ExtendedSet;
 use super::types::Type;
 use super::words::{Instruction, declares_type};
 use crate::CompileError;
-use crate::ir::{DerivativeGroup, Scalar, Value};
+use crate::ir::{Convergence, DerivativeGroup, Scalar, Value};
 use pellucid_memory::access::Site;
 use spirv::{Decoration, Op, StorageClass};
 
@@ -173,11 +173,11 @@ impl Lowerer<'_> {
                     | M::RoundingModeRTE
                     | M::RoundingModeRTZ,
                 ) => {}
-                Some(M::SubgroupUniformControlFlowKHR) => self.reconverges = true,
+                Some(M::SubgroupUniformControlFlowKHR) => self.convergence = Convergence::Promised,
                 Some(M::DerivativeGroupQuadsNV) => self.derivative_group = Some(DerivativeGroup::Quads),
                 Some(M::DerivativeGroupLinearNV) => self.derivative_group = Some(DerivativeGroup::Linear),
                 // MaximallyReconvergesKHR.
-                None if mode == 6023 => self.reconverges = true,
+                None if mode == 6023 => self.convergence = Convergence::Promised,
                 // FPFastMathDefault: what is always done.
                 None if mode == 6028 => {}
                 Some(other) => return Err(CompileError::NotImplemented(format!("execution mode {other:?}"))),

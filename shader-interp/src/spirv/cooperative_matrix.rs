@@ -168,7 +168,7 @@ impl Lowerer<'_> {
         let lanes = self.options.subgroup_size;
         let by = self.matrix_accesses % lanes;
         self.matrix_accesses += 1;
-        self.sees_convergence = true;
+        self.sees_convergence();
         if !self.options.modelled || by == 0 {
             return None;
         }

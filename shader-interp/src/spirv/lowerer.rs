@@ -10,8 +10,8 @@ use super::words::Instruction;
 use crate::CompileError;
 use crate::interface::CompileOptions;
 use crate::ir::{
-    Binding, Call, DerivativeGroup, FloatControls, ImageOperand, Label, Scalar, Value, ValueName,
-    WorkgroupObject,
+    Binding, Call, Convergence, DerivativeGroup, FloatControls, ImageOperand, Label, Scalar, Value,
+    ValueName, WorkgroupObject,
 };
 use crate::pass::builder::Builder;
 use crate::printf::{FormatError, PrintFormat};
@@ -122,8 +122,7 @@ pub(crate) struct Lowerer<'a> {
     pub depth: u32,
     pub local_size: [u32; 3],
     pub derivative_group: Option<DerivativeGroup>,
-    pub reconverges: bool,
-    pub sees_convergence: bool,
+    pub convergence: Convergence,
     pub float_controls: FloatControls,
     /// Id of the constant decorated WorkgroupSize.
     pub workgroup_size: Option<u32>,
@@ -279,6 +278,11 @@ impl<'a> Lowerer<'a> {
             return Err(CompileError::Limit(format!("a value of {flat} scalars, more than {MAX_SCALARS}")));
         }
         Ok(())
+    }
+
+    /// An instruction depends on which lanes of a subgroup are together.
+    pub fn sees_convergence(&mut self) {
+        self.convergence = self.convergence.max(Convergence::Seen);
     }
 
     /// The site of an instruction that touches memory or synchronises; `variable` is the id of the variable

@@ -44,7 +44,7 @@ mod words;
 
 use crate::CompileError;
 use crate::interface::CompileOptions;
-use crate::ir::{Label, Origins, PrivateObject, Region, Shader};
+use crate::ir::{Convergence, Label, Origins, PrivateObject, Region, Shader};
 use crate::pass;
 use crate::pass::builder::Builder;
 use lowerer::{Def, Lowerer};
@@ -95,8 +95,7 @@ pub fn lower(words: &[u32], options: &CompileOptions) -> Result<Shader, CompileE
         depth: 0,
         local_size: [1, 1, 1],
         derivative_group: None,
-        reconverges: false,
-        sees_convergence: false,
+        convergence: Convergence::default(),
         float_controls: Default::default(),
         workgroup_size: None,
         prints: Vec::new(),
@@ -155,8 +154,7 @@ fn finish(mut lowerer: Lowerer<'_>, body: Region) -> Result<Shader, CompileError
         push_constant_bytes: lowerer.push_constant_bytes,
         local_size: lowerer.local_size,
         derivative_group: lowerer.derivative_group,
-        reconverges: lowerer.reconverges,
-        sees_convergence: lowerer.sees_convergence,
+        convergence: lowerer.convergence,
         vulkan_memory_model: lowerer.module.vulkan_memory_model,
         sites: Vec::new(),
         files: Vec::new(),

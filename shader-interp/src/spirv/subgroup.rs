@@ -53,7 +53,7 @@ impl Lowerer<'_> {
     /// All subgroup operations.
     pub fn op_subgroup(&mut self, i: &Instruction<'_>) -> Result<(), CompileError> {
         use Op::*;
-        self.sees_convergence = true;
+        self.sees_convergence();
         if i.op == GroupNonUniformPartitionNV {
             return self.partition(i);
         }

@@ -194,7 +194,9 @@ impl Lowerer<'_> {
         if !matches!(execution, Scope::Workgroup | Scope::Subgroup) {
             return Err(i.refuse(&format!("at execution scope {execution:?}")));
         }
-        self.sees_convergence |= execution == Scope::Subgroup;
+        if execution == Scope::Subgroup {
+            self.sees_convergence();
+        }
         let memory = self.scope(i.id(2)?)?;
         let semantics = self.semantics(i, 3)?;
         let site = self.site(i, 0);
