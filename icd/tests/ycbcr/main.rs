@@ -129,7 +129,24 @@ struct Dispatch<'a> {
     groups: u32,
 }
 
-impl Dispatch<'_> {
+impl<'a> Dispatch<'a> {
+    /// Samples at so many places, which the first buffer holds; texels come to the second.
+    fn sampling(
+        (sampler, view): (vk::Sampler, vk::ImageView),
+        buffers: &'a [vk::Buffer],
+        places: usize,
+    ) -> Dispatch<'a> {
+        Dispatch {
+            code: include_bytes!("../shaders/sample.spv"),
+            kind: vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
+            view,
+            sampler,
+            immutable: true,
+            buffers,
+            groups: places.div_ceil(64) as u32,
+        }
+    }
+
     fn record(&self, v: &Vulkan, c: vk::CommandBuffer) {
         let samplers = [self.sampler];
         let stages = vk::ShaderStageFlags::COMPUTE;
@@ -236,21 +253,16 @@ fn places() -> Vec<[f32; 2]> {
     all
 }
 
+fn bytes_of(places: &[[f32; 2]]) -> Vec<u8> {
+    places.iter().flatten().flat_map(|c| c.to_le_bytes()).collect()
+}
+
 /// Samples an image everywhere and compares.
 fn compare(v: &Vulkan, of: Of, s: Sampling, image: vk::Image) {
     let places = places();
-    let bytes: Vec<u8> = places.iter().flatten().flat_map(|c| c.to_le_bytes()).collect();
     let (texels, _, result) = v.buffer(places.len() as u64 * 16, 1);
-    let (sampler, view) = converting(v, of, s, image);
-    let dispatch = Dispatch {
-        code: include_bytes!("../shaders/sample.spv"),
-        kind: vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
-        view,
-        sampler,
-        immutable: true,
-        buffers: &[filled(v, &bytes), texels],
-        groups: places.len().div_ceil(64) as u32,
-    };
+    let buffers = [filled(v, &bytes_of(&places)), texels];
+    let dispatch = Dispatch::sampling(converting(v, of, s, image), &buffers, places.len());
     v.run(v.record(|c| {
         dispatch.record(v, c);
         to_host(v, c);
@@ -454,18 +466,9 @@ fn unordered(v: &Vulkan, forget_layout: bool) {
         explicit: false,
     };
     let image = disjoint(v, of);
-    let (sampler, view) = converting(v, of, s, image);
     let (texels, _, _) = v.buffer(64 * 16, 1);
-    let bytes: Vec<u8> = places()[..64].iter().flatten().flat_map(|c| c.to_le_bytes()).collect();
-    let dispatch = Dispatch {
-        code: include_bytes!("../shaders/sample.spv"),
-        kind: vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
-        view,
-        sampler,
-        immutable: true,
-        buffers: &[filled(v, &bytes), texels],
-        groups: 1,
-    };
+    let buffers = [filled(v, &bytes_of(&places()[..64])), texels];
+    let dispatch = Dispatch::sampling(converting(v, of, s, image), &buffers, 64);
     let planes: Vec<_> = (0..3).map(|plane| filled(v, &of.bytes(plane))).collect();
     v.run(v.record(|c| {
         let known = if forget_layout { A::PLANE_0 | A::PLANE_2 } else { A::COLOR };
@@ -515,17 +518,10 @@ fn what_conversions_need_is_asked_for() {
             explicit: false,
         };
         let image = v.image(&image_info(of, Default::default()), 0);
-        let (sampler, view) = converting(&v, of, s, image);
         let (buffer, _, _) = v.buffer(64, 1);
-        let dispatch = Dispatch {
-            code: include_bytes!("../shaders/sample.spv"),
-            kind: vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
-            view,
-            sampler,
-            immutable: false,
-            buffers: &[buffer, buffer],
-            groups: 0,
-        };
+        let buffers = [buffer, buffer];
+        let with = Dispatch::sampling(converting(&v, of, s, image), &buffers, 0);
+        let dispatch = Dispatch { immutable: false, ..with };
         // The descriptor is refused.
         v.record(|c| dispatch.record(&v, c));
         let info = vk::ImageViewCreateInfo::default()

@@ -11,6 +11,26 @@ use crate::scope::{Scope, Semantics, StorageClasses};
 
 const SCOPES: [Scope; 4] = [Scope::Subgroup, Scope::Workgroup, Scope::QueueFamily, Scope::Device];
 
+/// The scope of an operation of this level.
+pub(crate) fn scope(level: Option<u8>) -> Scope {
+    level.map_or(Scope::Invocation, |level| SCOPES[level as usize])
+}
+
+/// An access as the axioms have it.
+pub(crate) fn event(by: model::Agent, kind: &StaticAccess, locations: LocationSet) -> Event {
+    Event {
+        read: kind.read,
+        write: kind.write,
+        atomic: kind.atomic,
+        available: kind.available,
+        visible: kind.visible,
+        non_private: kind.non_private,
+        scope: scope(kind.level),
+        semantics: kind.semantics,
+        ..Event::read(by, locations, kind.reference, kind.class)
+    }
+}
+
 fn semantics(random: &mut Random, acquire: bool, release: bool, classes: u32) -> Semantics {
     let bits = if classes == 2 {
         random.pick(&[1, 1, 3, 3, 2, 3])
@@ -39,6 +59,14 @@ pub(crate) struct Case {
     regular: bool,
     pub(crate) instances: Vec<[u32; 3]>,
     pub(crate) steps: Vec<Step>,
+}
+
+impl Case {
+    /// An agent as the axioms have it.
+    pub(crate) fn agent(&self, agent: u32) -> model::Agent {
+        let [subgroup, workgroup, family] = self.instances[agent as usize];
+        model::Agent::invocation(agent, subgroup, workgroup, family)
+    }
 }
 
 pub(crate) fn random_case(
@@ -185,11 +213,7 @@ fn compare(case: &Case, declare: bool, chains: bool, read_modify_write: ReadModi
         }
     }
     let mut execution = Execution::new();
-    let who = |agent: u32| {
-        let [subgroup, workgroup, family] = case.instances[agent as usize];
-        model::Agent::invocation(agent, subgroup, workgroup, family)
-    };
-    let scope = |level: Option<u8>| level.map_or(Scope::Invocation, |level| SCOPES[level as usize]);
+    let who = |agent: u32| case.agent(agent);
     let mut ids = Vec::new();
     let mut observed = Vec::new();
     for (number, step) in case.steps.iter().enumerate() {
@@ -219,18 +243,7 @@ fn compare(case: &Case, declare: bool, chains: bool, read_modify_write: ReadModi
             }
             Step::Access { agent, kind, locations, reads } => {
                 observed.push(online.access(*agent, kind, *locations, *reads));
-                let event = Event {
-                    read: kind.read,
-                    write: kind.write,
-                    atomic: kind.atomic,
-                    available: kind.available,
-                    visible: kind.visible,
-                    non_private: kind.non_private,
-                    scope: scope(kind.level),
-                    semantics: kind.semantics,
-                    ..Event::read(who(*agent), *locations, kind.reference, kind.class)
-                };
-                let id = execution.push(event);
+                let id = execution.push(event(who(*agent), kind, *locations));
                 if let Some(write) = reads {
                     execution.reads_from(ids[*write], id);
                 }

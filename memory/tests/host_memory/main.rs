@@ -35,6 +35,17 @@ impl Mapped {
         Mapped::of(SIZE, kind)
     }
 
+    /// What the host is seen to have read since this was last asked, and whether it could not see it.
+    fn reads(&self) -> Vec<(Range<u64>, bool)> {
+        self.look();
+        self.memory.host_accesses().reads
+    }
+
+    fn look(&self) {
+        self.memory.look(Faults::now());
+        self.memory.note_host_accesses(false);
+    }
+
     fn of(size: u64, kind: HostMemory) -> Mapped {
         let memory = Allocation::new(&heap(), size, kind).unwrap();
         let start = memory.map().unwrap();
@@ -62,8 +73,7 @@ impl Mapped {
     }
 
     fn writes(&self) -> Vec<Range<u64>> {
-        self.memory.look(Faults::now());
-        self.memory.note_host_accesses(false);
+        self.look();
         self.memory.host_accesses().writes
     }
 
@@ -169,11 +179,7 @@ fn reads_of_what_the_device_wrote_are_seen_by_the_page() {
     }
     for (kind, unseen) in [(HostMemory::Coherent, false), (HostMemory::NonCoherent, true)] {
         let m = Mapped::new(kind);
-        let reads = || {
-            m.memory.look(Faults::now());
-            m.memory.note_host_accesses(false);
-            m.memory.host_accesses().reads
-        };
+        let reads = || m.reads();
         m.device_writes(100, &[1; 9000]);
         assert!(reads().is_empty());
         m.get(4096 + 7);
@@ -204,11 +210,7 @@ fn reads_are_seen_again_after_a_submission_and_before_the_next_write() {
     }
     for (kind, unseen) in [(HostMemory::Coherent, false), (HostMemory::NonCoherent, true)] {
         let m = Mapped::new(kind);
-        let reads = || {
-            m.memory.look(Faults::now());
-            m.memory.note_host_accesses(false);
-            m.memory.host_accesses().reads
-        };
+        let reads = || m.reads();
         let page = [(4096..8192, unseen)];
         m.device_writes(0, &[1; 12288]);
         m.get(5000);

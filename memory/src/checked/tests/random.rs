@@ -6,17 +6,11 @@ use crate::access::AtomicOp;
 use crate::agent::Placement;
 use crate::finding::FindingId;
 use crate::machine::{MACHINES, Machine};
-use crate::model::{self, BarrierInstance, Event, EventId, Execution, ModelOptions};
+use crate::model::{BarrierInstance, Event, EventId, Execution, ModelOptions};
 use crate::race::StaticAccess;
-use crate::race::tests::{Case, Step, random_case};
+use crate::race::tests::{Case, Step, event, random_case, scope};
 use crate::random::Random;
 use crate::system::{LANES, MemoryView};
-
-const SCOPES: [Scope; 4] = [Scope::Subgroup, Scope::Workgroup, Scope::QueueFamily, Scope::Device];
-
-fn scope(level: Option<u8>) -> Scope {
-    level.map_or(Scope::Invocation, |level| SCOPES[level as usize])
-}
 
 #[derive(Default, Debug)]
 struct Tally {
@@ -123,10 +117,7 @@ fn run(case: &Case, options: CheckOptions, tally: &mut Tally) {
         writers: Vec::new(),
         reads: Vec::new(),
     };
-    let who = |agent: u32| {
-        let [subgroup, workgroup, family] = case.instances[agent as usize];
-        model::Agent::invocation(agent, subgroup, workgroup, family)
-    };
+    let who = |agent: u32| case.agent(agent);
     for (number, step) in case.steps.iter().enumerate() {
         let site = number as u32 + 1;
         match step {
@@ -165,17 +156,7 @@ fn run(case: &Case, options: CheckOptions, tally: &mut Tally) {
             }
             Step::Access { agent, kind, locations, .. } => {
                 let kind = kind.normalised();
-                let event = run.execution.push(Event {
-                    read: kind.read,
-                    write: kind.write,
-                    atomic: kind.atomic,
-                    available: kind.available,
-                    visible: kind.visible,
-                    non_private: kind.non_private,
-                    scope: scope(kind.level),
-                    semantics: kind.semantics,
-                    ..Event::read(who(*agent), *locations, kind.reference, kind.class)
-                });
+                let event = run.execution.push(event(who(*agent), &kind, *locations));
                 run.access(site, *agent, &kind, locations.first, event);
             }
         }
