@@ -47,6 +47,34 @@ fn lanes_wait_for_an_elected_one_at_a_barrier_of_their_subgroup() {
 }
 
 #[test]
+fn specialization_constants_take_code_away() {
+    let steps = |i: u32, enabled: bool, ends: bool| {
+        let mut x = 7 + i;
+        while enabled {
+            x *= 3;
+            if x > 1000 {
+                break;
+            }
+            let mut k = 0;
+            while k < x % 5 {
+                x += k;
+                k += 1;
+            }
+            if ends {
+                break;
+            }
+        }
+        x
+    };
+    for (enabled, ends) in [(false, true), (false, false), (true, true), (true, false)] {
+        let results = (0..32).map(|i| steps(i, enabled, ends));
+        let expected: Vec<u32> = std::iter::once(1000).chain(results).collect();
+        let given = format!("--spec 0={enabled} --spec 1={ends}");
+        computes("disabled", &format!("--buffer 0:0=u32x33=1000 {given} --dump 0:0"), &expected);
+    }
+}
+
+#[test]
 fn saxpy() {
     let expected: Vec<f32> =
         (0..500).map(|i| if i < 450 { 2.5 * i as f32 + i as f32 } else { i as f32 }).collect();

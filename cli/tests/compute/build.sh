@@ -16,4 +16,7 @@ glslangValidator --quiet -gVS --target-env vulkan1.2 -o "$whole" inlined.comp
 spirv-opt --inline-entry-points-exhaustive --eliminate-dead-functions --eliminate-local-single-block \
     --eliminate-local-single-store "$whole" -o "$whole"
 spirv-dis "$whole" | grep -v DebugNoLine | spirv-as --target-env spv1.5 --preserve-numeric-ids - -o inlined.spv
+# As an optimizer leaves it: values in place of variables.
+glslangValidator --quiet -V --target-env vulkan1.2 -o "$whole" disabled.comp
+spirv-opt -O --target-env=vulkan1.2 "$whole" -o disabled.spv
 rm "$whole"

@@ -24,6 +24,8 @@ pub(crate) struct Frame {
     block_label: Vec<Option<Label>>,
     /// Labels of the open loops of headers.
     loop_label: Vec<Option<Label>>,
+    /// Placed blocks to which something leaves that is written. Branches on constants go one way alone.
+    entered: Vec<bool>,
     /// Where returns go.
     pub return_label: Label,
 }
@@ -32,7 +34,13 @@ impl Frame {
     /// A frame with nothing open.
     pub fn new(cfg: Rc<Cfg>, return_label: Label) -> Frame {
         let n = cfg.blocks.len();
-        Frame { cfg, block_label: vec![None; n], loop_label: vec![None; n], return_label }
+        Frame {
+            cfg,
+            block_label: vec![None; n],
+            loop_label: vec![None; n],
+            entered: vec![false; n],
+            return_label,
+        }
     }
 }
 
@@ -86,8 +94,9 @@ impl Lowerer<'_> {
                 self.emit(frame, target, values)?;
             }
             for &other in others.iter().chain(&continue_target) {
-                let results = self.close_block(frame, other)?;
-                self.emit(frame, other, results)?;
+                if let Some(results) = self.close_block(frame, other)? {
+                    self.emit(frame, other, results)?;
+                }
             }
             if let Some((label, parameters, initial)) = loop_node {
                 frame.loop_label[block as usize] = None;
@@ -95,8 +104,8 @@ impl Lowerer<'_> {
                 self.b.push(Node::Loop { label, parameters, initial, body });
             }
             let Some(merge) = merge else { break };
-            incoming = self.close_block(frame, merge)?;
-            block = merge;
+            let Some(results) = self.close_block(frame, merge)? else { break };
+            (block, incoming) = (merge, results);
         }
         self.depth -= 1;
         Ok(())
@@ -109,8 +118,9 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Ends the block that `target` follows and gives the values of its phis.
-    fn close_block(&mut self, frame: &mut Frame, target: u32) -> Result<Flat, CompileError> {
+    /// Ends the block that `target` follows and gives the values of its phis; `None` if no invocation comes to
+    /// `target`, nor to what it dominates.
+    fn close_block(&mut self, frame: &mut Frame, target: u32) -> Result<Option<Flat>, CompileError> {
         let body = self.b.close();
         let label = frame.block_label[target as usize].take();
         let label = label.ok_or_else(|| CompileError::Invalid("unstructured control flow".into()))?;
@@ -122,7 +132,11 @@ impl Lowerer<'_> {
         }
         let incoming = Flat::from_slice(&results);
         self.b.push(Node::Block { label, results, body });
-        Ok(incoming)
+        if !frame.entered[target as usize] {
+            self.b.push(Node::End);
+            return Ok(None);
+        }
+        Ok(Some(incoming))
     }
 
     fn open_loop(
@@ -214,7 +228,7 @@ impl Lowerer<'_> {
 
     /// Takes the edge from one block to another: writes a leave or repeat, or says that `to` is to be
     /// continued into.
-    fn edge(&mut self, frame: &Frame, from: u32, to: u32) -> Result<Next, CompileError> {
+    fn edge(&mut self, frame: &mut Frame, from: u32, to: u32) -> Result<Next, CompileError> {
         let arguments = self.phi_arguments(&frame.cfg.clone(), from, to)?;
         if let Some(label) = frame.loop_label[to as usize] {
             self.b.push(Node::Repeat { label, arguments: Values::from_slice(&arguments) });
@@ -227,6 +241,7 @@ impl Lowerer<'_> {
                     frame.cfg.blocks[from as usize].label, frame.cfg.blocks[to as usize].label
                 ))
             })?;
+            frame.entered[to as usize] = true;
             self.b.push(Node::Leave { label, arguments: Values::from_slice(&arguments) });
             return Ok(None);
         }
@@ -349,7 +364,10 @@ impl Lowerer<'_> {
                 && of.predecessors.as_slice() == [block]
                 && frame.loop_label[target as usize].is_none();
             match frame.block_label[target as usize] {
-                Some(label) if direct => label_of.push((target, label)),
+                Some(label) if direct => {
+                    frame.entered[target as usize] = true;
+                    label_of.push((target, label));
+                }
                 _ => {
                     let label = self.b.label();
                     label_of.push((target, label));
