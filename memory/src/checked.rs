@@ -346,6 +346,7 @@ fn reference(pointers: &Pointers<'_>) -> Reference {
 
 impl MemorySystem for CheckedMemory {
     const MODELLED: bool = true;
+    const EACH_INSTRUCTION_SET: bool = true;
 
     fn enter_subgroup(&mut self, identity: &SubgroupIdentity) {
         self.current = identity.workgroup;

@@ -147,6 +147,7 @@ fn size(access: &Access) -> u64 {
 
 impl MemorySystem for PlainMemory<'_> {
     const MODELLED: bool = false;
+    const EACH_INSTRUCTION_SET: bool = true;
 
     #[inline(always)]
     fn enter_subgroup(&mut self, _: &SubgroupIdentity) {}

@@ -192,6 +192,10 @@ pub trait MemorySystem {
     /// operation.
     const MODELLED: bool;
 
+    /// The interpreter's loop over this memory system is compiled for each of the host's instruction sets.
+    /// Otherwise for the one that every host has: quicker to build, for tests' memory systems.
+    const EACH_INSTRUCTION_SET: bool = false;
+
     /// All following calls are on behalf of this subgroup.
     fn enter_subgroup(&mut self, identity: &SubgroupIdentity);
 

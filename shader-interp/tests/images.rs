@@ -1,9 +1,10 @@
 //! A shader with image operations of every kind, run on flat memory, against what its texels must be.
 
 use pellucid_memory::access::Reference;
+use pellucid_memory::agent::Placement;
+use pellucid_memory::checked::{CheckOptions, CheckedMemory, DispatchInfo};
 use pellucid_memory::device::MemoryRange;
-use pellucid_memory::plain::PlainMemory;
-use pellucid_shader_interp::exec::modelled::{ModelledOptions, SeededScheduler, dispatch_over};
+use pellucid_shader_interp::exec::modelled::{self, ModelledOptions, SeededScheduler};
 use pellucid_shader_interp::exec::plain::{PlainOptions, dispatch};
 use pellucid_shader_interp::interface::{Descriptor, Grid, ImageView, Resources, Sampler};
 use pellucid_shader_interp::math::format::properties;
@@ -188,7 +189,8 @@ fn atomics_through_an_image_index_that_differs_between_lanes_go_lane_by_lane() {
         (words[0], words[2], words[row]) = (words[0] + i, i, words[row].max(i));
     }
     for modelled in [false, true] {
-        let program = compile(&words, &CompileOptions::default()).expect("the shader compiles");
+        let options = CompileOptions { modelled, ..CompileOptions::default() };
+        let program = compile(&words, &options).expect("the shader compiles");
         let seen = store([0; 32 * 4]);
         let images: Vec<MemoryRange> = (0..3).map(|k| store(texels(k))).collect();
         let views = images.iter().map(|memory| Descriptor::Image(image(memory, R32_UINT, [4, 3, 1], 1)));
@@ -198,9 +200,22 @@ fn atomics_through_an_image_index_that_differs_between_lanes_go_lane_by_lane() {
         let resources = Resources { bindings, ..Resources::default() };
         let grid = Grid { base: [0; 3], groups: [1; 3] };
         if modelled {
-            let (mut memory, mut scheduler) = (PlainMemory::new(&[]), SeededScheduler::new(0));
-            let options = ModelledOptions { window: 1, ..ModelledOptions::default() };
-            dispatch_over(&program, &grid, &resources, &mut memory, &mut scheduler, &options)
+            let mut memory = CheckedMemory::new(CheckOptions::default());
+            memory.begin_dispatch(DispatchInfo {
+                groups: grid.groups,
+                workgroup_size: program.shader.local_size.iter().product(),
+                placement: Placement::in_order(program.subgroup_size),
+                ..DispatchInfo::default()
+            });
+            let options = ModelledOptions::default();
+            modelled::dispatch(
+                &program,
+                &grid,
+                &resources,
+                &mut memory,
+                &mut SeededScheduler::new(0),
+                &options,
+            )
         } else {
             dispatch(&program, &grid, &resources, &PlainOptions::default())
         }

@@ -11,6 +11,7 @@ pub(crate) mod context;
 mod divergence;
 pub(crate) mod entry;
 pub mod explore;
+mod far;
 mod flat;
 mod granularity;
 mod host_thread;

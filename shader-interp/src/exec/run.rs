@@ -4,6 +4,7 @@
 //! [`run`] checks that the register files have the sizes that the verifier knew.
 
 use super::context::Context;
+use super::far;
 use super::flat;
 use super::granularity::shared;
 use super::lane::{Lane, blend, lanes, test};
@@ -12,11 +13,10 @@ use super::prints::print;
 use super::strand::{Step, Strand};
 use super::target::{Baseline, CHUNK, Target, Work};
 use crate::code::isa::instruction_table;
-use crate::code::{ImageEntry, Inst, MatrixEntry, MemoryEntry, NOTES, Opcode};
+use crate::code::{ImageEntry, Inst, MemoryEntry, NOTES, Opcode};
 use crate::ir::GroupKind;
-use crate::math::integer::{self, wide};
-use crate::math::{convert, double, half, pack, single, small};
-use crate::ops::{group, image, matrix, memory as table};
+use crate::math::{convert, single};
+use crate::ops::{group, image, memory as table};
 use pellucid_memory::access::Site;
 use pellucid_memory::finding::FindingId;
 use pellucid_memory::scope::Scope;
@@ -50,7 +50,6 @@ table_work! {
     Store: MemoryEntry => (), table::store;
     AtomicOf: MemoryEntry => bool, table::atomic;
     ImageOf: ImageEntry => bool, image::entry::execute;
-    ProductOf: MatrixEntry => (), matrix::mul_add;
 }
 
 /// What runs a strand: limits, and who it shares the workgroup with.
@@ -65,9 +64,9 @@ macro_rules! define_run {
     (
         ()
         near { $($(#[$near_doc:meta])* $near:ident ($($nx:ident : $nt:ident),*) -> $nr:ident $nb:block)* }
-        far { $($(#[$far_doc:meta])* $far:ident ($($fx:ident : $ft:ident),*) -> $fr:ident $fb:block)* }
+        far { $($(#[$far_doc:meta])* $far:ident $far_operands:tt -> $far_result:ident $far_body:block)* }
         test { $($test:ident $split:ident $jump:ident $repeat:ident ($($tx:ident : $tt:ident),*) $tb:block)* }
-        far_test { $($far_test:ident ($($ux:ident : $ut:ident),*) $ub:block)* }
+        far_test { $($far_test:ident $far_test_operands:tt $far_test_body:block)* }
         special { $($special:tt)* }
     ) => {
         #[inline(always)]
@@ -145,7 +144,10 @@ macro_rules! define_run {
             }
             macro_rules! call {
                 ($work:ty, $entry:expr) => {
-                    T::work::<$work, _, M>(context, $entry, file!(), mask, memory).map_err(|trap| *trap)
+                    call!($work, $entry, memory)
+                };
+                ($work:ty, $entry:expr, $memory:expr) => {
+                    T::work::<$work, _, _>(context, $entry, file!(), mask, $memory).map_err(|trap| *trap)
                 };
             }
             macro_rules! entry {
@@ -195,7 +197,8 @@ macro_rules! define_run {
                 pc += 1;
                 match inst.op {
                     $(Opcode::$near => lanes!(v, inst, ($($nx: $nt),*) -> $nr $nb),)*
-                    $(Opcode::$far => T::out_of_line(move || lanes!(v, inst, ($($fx: $ft),*) -> $fr $fb)),)*
+                    // SAFETY: verified; no reference to a register lives.
+                    $(Opcode::$far => unsafe { far::row::$far::<T>(v, inst) },)*
                     $(
                         Opcode::$test => set_mask!(inst.dst, test!(T, v, inst, ($($tx: $tt),*) $tb)),
                         Opcode::$split => split!(test!(T, v, inst, ($($tx: $tt),*) $tb), inst),
@@ -215,7 +218,8 @@ macro_rules! define_run {
                         }
                     })*
                     $(Opcode::$far_test => {
-                        set_mask!(inst.dst, T::out_of_line(move || test!(T, v, inst, ($($ux: $ut),*) $ub)));
+                        // SAFETY: verified.
+                        set_mask!(inst.dst, unsafe { far::row::$far_test::<T>(v, inst) });
                     })*
 
                     Opcode::MovMasked => {
@@ -449,14 +453,7 @@ macro_rules! define_run {
                     }
                     Opcode::Shuffle => {
                         let (value, by) = (vector!(inst.a), vector!(inst.b));
-                        let moved = T::out_of_line(move || match inst.imm {
-                            0 => group::shuffle(value, by),
-                            1 => group::shuffle_xor(value, by),
-                            2 => group::shuffle_up(value, by),
-                            3 => group::shuffle_down(value, by),
-                            4 => group::quad_broadcast(value, by),
-                            k => group::rotate(value, by, (1 << (k - 5).min(5)).min(program.subgroup_size)),
-                        });
+                        let moved = far::shuffle::<T>(value, by, inst.imm, program.subgroup_size);
                         set_vector!(inst.dst, moved);
                     }
                     Opcode::BroadcastFirst => {
@@ -475,18 +472,13 @@ macro_rules! define_run {
                         set_mask!(inst.dst, (0..LANES).fold(0, |bits, j| bits | (words[j] >> 31) << j));
                     }
                     Opcode::Group => {
-                        let (fold, kind, scalar) = program.groups[inst.imm as usize];
-                        let mut out = [Lanes::ZERO];
-                        let (value, to) = (std::slice::from_ref(vector!(inst.a)), &mut out);
-                        T::out_of_line(move || group::fold(fold, kind, scalar, value, mask, to));
+                        let value = std::array::from_ref(vector!(inst.a));
+                        let out = far::fold::<T, 1>(program.groups[inst.imm as usize], value, mask);
                         set_vector!(inst.dst, out[0]);
                     }
                     Opcode::Group64 => {
-                        let (fold, kind, scalar) = program.groups[inst.imm as usize];
-                        let mut out = [Lanes::ZERO; 2];
                         let value = [*vector!(inst.a), *vector!(inst.a + 1)];
-                        let (from, to) = (&value, &mut out);
-                        T::out_of_line(move || group::fold(fold, kind, scalar, from, mask, to));
+                        let out = far::fold::<T, 2>(program.groups[inst.imm as usize], &value, mask);
                         set_vector!(inst.dst, out[0]);
                         set_vector!(inst.dst + 1, out[1]);
                     }
@@ -494,7 +486,7 @@ macro_rules! define_run {
                         let (fold, kind, _) = program.groups[inst.imm as usize];
                         set_mask!(inst.dst, group::fold_mask(fold, kind, mask_of!(inst.a), mask));
                     }
-                    Opcode::MatrixMulAdd => call!(ProductOf, &program.matrices[inst.imm as usize])?,
+                    Opcode::MatrixMulAdd => call!(far::ProductOf, &program.matrices[inst.imm as usize], &mut ())?,
                     Opcode::ReadClock => {
                         strand.clock += 1;
                         set_vector!(inst.dst, Lanes([strand.clock as u32; LANES]));
@@ -552,6 +544,9 @@ pub(crate) fn interpret_at<M: MemorySystem, const BOUNDED: bool>(
     control: &Control,
     to: u32,
 ) -> Result<Step, Trap> {
+    if !M::EACH_INSTRUCTION_SET {
+        return interpret::<M, Baseline, BOUNDED>(context, strand, memory, control, to);
+    }
     match level.set() {
         // SAFETY: detected: `Level` is nothing else.
         #[cfg(target_arch = "x86_64")]

@@ -8,7 +8,7 @@ use crate::code::MatrixEntry;
 use crate::exec::context::Context;
 use crate::ir::{Component, MatrixComponents, MatrixMulAdd, Scalar};
 use crate::math::half;
-use pellucid_memory::system::{Lanes, Mask, MemorySystem, Trap};
+use pellucid_memory::system::{Lanes, Mask};
 
 /// Scalars of a matrix that has room on the stack.
 const USUAL: usize = 512;
@@ -293,13 +293,7 @@ fn shadows(entry: &MatrixEntry, registers: &mut Registers<'_>, mask: Mask) {
 
 /// OpCooperativeMatrixMulAddKHR.
 #[inline(always)]
-pub(crate) fn mul_add<M: MemorySystem>(
-    context: &Context<'_>,
-    entry: &MatrixEntry,
-    vectors: &mut [Lanes],
-    mask: Mask,
-    _: &mut M,
-) -> Result<(), Trap> {
+pub(crate) fn mul_add(context: &Context<'_>, entry: &MatrixEntry, vectors: &mut [Lanes], mask: Mask) {
     let mut registers = Registers { vectors, size: context.program.subgroup_size as usize };
     let scalars = entry.product.scalars();
     match entry.product.of {
@@ -315,5 +309,4 @@ pub(crate) fn mul_add<M: MemorySystem>(
             words(entry, &mut registers, [a, b, c], result);
         }
     }
-    Ok(())
 }

@@ -1,7 +1,7 @@
 //! Whole shaders, from SPIR-V. The .spv files are made by `glslangValidator -V --target-env vulkan1.3` from
 //! the sources beside them.
 
-use crate::support::{options, resources, run, tier, with_resources};
+use crate::support::{checked, options, resources, run, tier, with_resources};
 use pellucid_memory::access::Reference;
 use pellucid_memory::device::MemoryRange;
 use pellucid_memory::plain::PlainMemory;
@@ -17,9 +17,13 @@ use pellucid_shader_interp::ir::Binding;
 use pellucid_shader_interp::tier::Tier;
 use pellucid_shader_interp::{Program, compile};
 
-fn program(bytes: &[u8], subgroup_size: u32) -> Program {
+fn compiled(bytes: &[u8], options: &CompileOptions) -> Program {
     let words: Vec<u32> = bytes.as_chunks::<4>().0.iter().map(|c| u32::from_le_bytes(*c)).collect();
-    compile(&words, &options(subgroup_size)).expect("a shader that compiles")
+    compile(&words, options).expect("a shader that compiles")
+}
+
+fn program(bytes: &[u8], subgroup_size: u32) -> Program {
+    compiled(bytes, &options(subgroup_size))
 }
 
 macro_rules! shader {
@@ -277,19 +281,19 @@ fn atomics_count_every_lane_once() {
 
 #[test]
 fn the_scheduler_does_not_change_a_race_free_result() {
-    let program = program(shader!("reduction"), 32);
+    let program = compiled(shader!("reduction"), &CompileOptions { modelled: true, ..options(32) });
     let words: Vec<u32> = (0..4096).collect();
     for seed in 0..8 {
         let mut buffers = [vec![0; 16], words.clone()];
         let grid = Grid { base: [0; 3], groups: [16, 1, 1] };
-        let mut memory = PlainMemory::new(&[]);
+        let mut memory = checked(&program, grid.groups);
         let mut scheduler = SeededScheduler::new(seed);
-        // One workgroup at a time: this memory system has room for the shared memory of one.
-        let options = ModelledOptions { window: 1, ..ModelledOptions::default() };
+        let options = ModelledOptions::default();
         with_resources(&program, &mut buffers, &[], |resources| {
-            modelled::dispatch_over(&program, &grid, resources, &mut memory, &mut scheduler, &options)
+            modelled::dispatch(&program, &grid, resources, &mut memory, &mut scheduler, &options)
                 .expect("a dispatch");
         });
+        assert_eq!(memory.end_dispatch(), [], "seed {seed}");
         let expected: Vec<u32> = words.chunks(256).map(|c| c.iter().sum()).collect();
         assert_eq!(buffers[0], expected, "seed {seed}");
     }

@@ -1,9 +1,7 @@
 //! Programs that are small enough for Miri, by which it sees every kind of access of the interpreter's loop
 //! to registers, private memory, workgroup memory and buffers. They run without it as well.
 
-use crate::support::{compile, options, resources, shader};
-use pellucid_memory::agent::Placement;
-use pellucid_memory::checked::{CheckOptions, CheckedMemory, DispatchInfo};
+use crate::support::{checked, compile, options, resources, shader};
 use pellucid_memory::plain::PlainMemory;
 use pellucid_memory::system::{Lanes, Mask};
 use pellucid_shader_interp::code::{Code, Inst, Opcode, OperandKind, Pin, Program};
@@ -140,13 +138,7 @@ fn results(modes: &[bool], words: &[[u8; 4]], buffers: &[Vec<u32>], push: &[u32]
         let program = pellucid_shader_interp::compile(&words, &options).expect("a shader that compiles");
         let resources = resources(&program, buffers, push);
         let ended = if modelled {
-            let mut memory = CheckedMemory::new(CheckOptions::default());
-            memory.begin_dispatch(DispatchInfo {
-                groups: [1; 3],
-                workgroup_size: program.shader.local_size.iter().product(),
-                placement: Placement::in_order(32),
-                ..DispatchInfo::default()
-            });
+            let mut memory = checked(&program, GRID.groups);
             let mut scheduler = SeededScheduler::new(0);
             let options = ModelledOptions::default();
             modelled::dispatch(&program, &GRID, &resources, &mut memory, &mut scheduler, &options)

@@ -1,8 +1,7 @@
 //! Loops that wait while memory changes: those that nobody ends are ended and told, the others are not.
 
-use crate::support::{options, resources, tier};
-use pellucid_memory::agent::{Invocation, Placement};
-use pellucid_memory::checked::{CheckOptions, CheckedMemory, DispatchInfo};
+use crate::support::{checked, options, resources, tier};
+use pellucid_memory::agent::Invocation;
 use pellucid_memory::finding::{Fact, WaitReason};
 use pellucid_memory::system::Trap;
 use pellucid_shader_interp::exec::modelled::{self, ModelledOptions, Scheduler, SeededScheduler, Unit};
@@ -78,13 +77,7 @@ impl Scheduler for Listening<'_> {
 fn check(kind: u32, count: u32, groups: u32) -> (Result<(), Trap>, Told, Resources) {
     let program = program(true);
     let resources = memory(&program, kind, count);
-    let mut memory = CheckedMemory::new(CheckOptions::default());
-    memory.begin_dispatch(DispatchInfo {
-        groups: [groups, 1, 1],
-        workgroup_size: 32,
-        placement: Placement::in_order(32),
-        ..DispatchInfo::default()
-    });
+    let mut memory = checked(&program, [groups, 1, 1]);
     let options = ModelledOptions { spins: Some(1 << 18), ..ModelledOptions::default() };
     let mut told = Told::default();
     let mut scheduler = Listening(SeededScheduler::new(1), &mut told);

@@ -1,6 +1,8 @@
 //! Shaders made by hand, and their execution.
 
 use pellucid_memory::access::{Access, Reference, Site};
+use pellucid_memory::agent::Placement;
+use pellucid_memory::checked::{CheckOptions, CheckedMemory, DispatchInfo};
 use pellucid_memory::device::MemoryRange;
 use pellucid_memory::scope::StorageClasses;
 use pellucid_memory::system::Trap;
@@ -131,6 +133,18 @@ pub fn with_resources<T>(
         }
     }
     result
+}
+
+/// Memory of the model for a dispatch of `groups` workgroups, which has begun.
+pub fn checked(program: &Program, groups: [u32; 3]) -> CheckedMemory {
+    let mut memory = CheckedMemory::new(CheckOptions::default());
+    memory.begin_dispatch(DispatchInfo {
+        groups,
+        workgroup_size: program.shader.local_size.iter().product(),
+        placement: Placement::in_order(program.subgroup_size),
+        ..DispatchInfo::default()
+    });
+    memory
 }
 
 /// The tier that `PELLUCID_TIER` names, for runs of all tests in each.

@@ -6,9 +6,7 @@
 pub mod emit;
 mod program;
 
-use crate::support::{options, run, with_resources};
-use pellucid_memory::agent::Placement;
-use pellucid_memory::checked::{CheckOptions, CheckedMemory, DispatchInfo};
+use crate::support::{checked, options, run, with_resources};
 use pellucid_memory::random::Random;
 use pellucid_shader_interp::compile;
 use pellucid_shader_interp::exec::modelled::{
@@ -81,13 +79,7 @@ fn wrong(program: &Program, seed: u64) -> Result<(), String> {
     let code = compile(&words, &check).map_err(|error| error.to_string())?;
     let mut buffers = buffers();
     let grid = Grid { base: [0; 3], groups: [GROUPS, 1, 1] };
-    let mut memory = CheckedMemory::new(CheckOptions::default());
-    memory.begin_dispatch(DispatchInfo {
-        groups: grid.groups,
-        workgroup_size: emit::LOCAL_SIZE,
-        placement: Placement::in_order(32),
-        ..DispatchInfo::default()
-    });
+    let mut memory = checked(&code, grid.groups);
     let mut scheduler = Watching { inner: SeededScheduler::new(seed), diverged: Vec::new() };
     let options = ModelledOptions { watchdog: Some(1 << 20), ..ModelledOptions::default() };
     with_resources(&code, &mut buffers, &[], |resources| {
