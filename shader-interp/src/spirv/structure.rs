@@ -118,8 +118,8 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Ends the block that `target` follows and gives the values of its phis; `None` if no invocation comes to
-    /// `target`, nor to what it dominates.
+    /// Ends the block that `target` follows and gives the values of its phis; `None` if no invocation comes
+    /// to `target`, nor to what it dominates.
     fn close_block(&mut self, frame: &mut Frame, target: u32) -> Result<Option<Flat>, CompileError> {
         let body = self.b.close();
         let label = frame.block_label[target as usize].take();
