@@ -247,6 +247,7 @@ pub(crate) fn dispatch(
     context: DispatchContext<'_>,
 ) -> (Result<(), Trap>, Vec<Finding>) {
     let before = snapshot(executed.resources);
+    memory.remember_superseded();
     memory.begin_dispatch(info.clone());
     let mut debugged = Debugged { device, executed, info, before, context, memory, found: Vec::new() };
     let outcome = match &mut *DEBUGGER.lock() {

@@ -24,6 +24,7 @@ mod partly;
 mod read_only;
 mod rehearsal;
 mod report;
+mod superseded;
 mod words;
 
 pub use self::options::{CheckOptions, DispatchInfo, Robustness};
@@ -117,6 +118,7 @@ impl CheckedMemory {
                 views: FxHashMap::default(),
                 observed: Observed::default(),
                 choices: Vec::new(),
+                superseded: None,
                 caches: (options.values == ValuePolicy::Caches)
                     .then(|| Box::new(Caches::new(options.machine))),
                 proposed: 0,
@@ -158,6 +160,9 @@ impl CheckedMemory {
         self.observe(false);
         self.last_modify = 0;
         self.core.histories.clear();
+        if let Some(superseded) = &mut self.core.superseded {
+            superseded.clear();
+        }
         self.core.trace.clear();
         self.core.executed.clear();
         self.core.group_agents = workgroup;

@@ -9,6 +9,7 @@ use super::explore::Followed;
 use super::inspect::Choice;
 use super::rehearsal::Overlay;
 use super::report::Report;
+use super::superseded::Superseded;
 use crate::history::{History, Load, Loaded, ValuePolicy, bits};
 use crate::model::ModelOptions;
 use crate::race::{
@@ -76,6 +77,8 @@ pub(super) struct Core {
     pub observed: Observed,
     /// The values that a debugger has chosen for the next load.
     pub choices: Vec<Choice>,
+    /// What writes stored that cells have no room for. `None`: nobody asks.
+    pub superseded: Option<Box<Superseded>>,
     /// Of the machine, with [`ValuePolicy::Caches`].
     pub caches: Option<Box<Caches>>,
     /// What they have for the load that comes.
@@ -161,7 +164,13 @@ impl Core {
                 self.communicates(self.read_from, who);
                 return newest;
             }
-            self.begin_history(cell, newest, place.held);
+            self.begin_history(cell, newest, place);
+        }
+        if let (Some(_), Some(superseded)) = (chosen, &self.superseded)
+            && let Some(history) = self.histories.get(cell.history)
+        {
+            // What is chosen is one of the values that were shown.
+            superseded.restore(cell.history, history);
         }
         let unwritten = self.histories.get(cell.history).map_or(0, |history| history.unwritten(bytes));
         if place.undefined && unwritten != 0 {
@@ -325,15 +334,19 @@ impl Core {
         self.sequence
     }
 
-    /// What the cell knows becomes a history. `newest` is the word in memory; of bytes that are not `held`
-    /// nobody knows what they are.
-    fn begin_history(&mut self, cell: &mut Cell, newest: u32, held: u8) {
+    /// What the cell knows becomes a history. `newest` is the word in memory; of bytes that its place does not
+    /// hold nobody knows what they are.
+    fn begin_history(&mut self, cell: &mut Cell, newest: u32, place: &Where) {
         let now = self.next_sequence();
-        let history = self.history_of(cell, newest, held, now);
-        *cell = Cell { history: self.histories.insert(history), ..Cell::EMPTY };
+        let history = self.histories.insert(self.history_of(cell, newest, place.held, now));
+        if let Some(superseded) = &mut self.superseded {
+            superseded.begin(history, superseded.values((place.space, place.word), cell));
+        }
+        *cell = Cell { history, ..Cell::EMPTY };
     }
 
-    /// What a cell without a history knows, as a history whose writes are numbered `now`.
+    /// What a cell without a history knows, as a history whose writes are numbered `now`. All that were
+    /// superseded have the value that was there before the last one, see [`Superseded`].
     pub(super) fn history_of(&self, cell: &Cell, newest: u32, held: u8, now: u64) -> History {
         let mut history = History::default();
         let readers = || cell.readers.iter().zip(cell.reader_bytes).filter(|(reader, _)| reader.kind != 0);
@@ -478,11 +491,15 @@ impl Core {
         let keep = std::array::from_fn(|index| found.mutual.contains(&index));
         let record = self.record(who);
         if cell.history == 0 && bytes == 15 && heads.is_empty() && !hidden {
+            let earlier = self.superseded.is_some().then_some(*cell);
             cell.overwrite(record, old, keep);
+            if let (Some(superseded), Some(earlier)) = (&mut self.superseded, earlier) {
+                superseded.note((place.space, place.word), &earlier, cell, old);
+            }
             return;
         }
         if cell.history == 0 {
-            self.begin_history(cell, old, place.held);
+            self.begin_history(cell, old, place);
         }
         let now = self.next_sequence();
         if let Some(history) = self.histories.get(cell.history) {

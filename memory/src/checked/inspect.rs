@@ -178,6 +178,12 @@ impl CheckedMemory {
         self.core.choices.clear();
     }
 
+    /// From now on [`CheckedMemory::look`] tells of atomic writes that others superseded what they stored.
+    /// Executions are the same, but slower.
+    pub fn remember_superseded(&mut self) {
+        self.core.superseded.get_or_insert_default();
+    }
+
     /// About how many bytes a copy of this takes.
     pub fn weight(&self) -> usize {
         self.shadow.weight() + self.core.histories.weight()
@@ -199,9 +205,19 @@ impl CheckedMemory {
                     .unwrap_or(Cell::EMPTY)
             }
         };
+        let superseded = self.core.superseded.as_deref();
         match self.core.histories.peek(cell.history) {
-            Some(history) => history.clone(),
-            None => self.core.history_of(&cell, word.newest, 15, 0),
+            Some(history) => {
+                let mut history = history.clone();
+                superseded.inspect(|superseded| superseded.restore(cell.history, &mut history));
+                history
+            }
+            None => {
+                let mut history = self.core.history_of(&cell, word.newest, 15, 0);
+                let at = (word.workgroup.map_or(Space::Device, Space::Workgroup), word.address);
+                superseded.inspect(|superseded| history.restore(&superseded.values(at, &cell)));
+                history
+            }
         }
     }
 

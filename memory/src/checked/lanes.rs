@@ -503,6 +503,7 @@ impl FastPath {
                 *keep = !ordered;
             }
         }
-        Some(keep)
+        // What is kept is noted with what it stored, where somebody asks.
+        (keep == [false; 3] || core.superseded.is_none()).then_some(keep)
     }
 }

@@ -15,6 +15,7 @@ mod observed;
 mod random;
 mod rehearsal;
 mod remembered;
+mod superseded;
 use machine::*;
 
 /// Data at word 0 and flag at word 1, from invocation 0 of workgroup 0 to invocation 0 of workgroup 1.

@@ -252,6 +252,18 @@ impl History {
         self.entries.push(Entry { record, bytes, value, position, heads, name: 0, takes: false, sequence });
     }
 
+    /// What is at the first positions gets these values, whole words.
+    pub fn restore(&mut self, values: &[u32]) {
+        if let Some(before) = values.get(self.before_position as usize) {
+            self.before = *before;
+        }
+        for entry in &mut self.entries {
+            if let Some(value) = values.get(entry.position as usize) {
+                entry.value = *value;
+            }
+        }
+    }
+
     fn begin(&mut self, bytes: u8, old: u32) {
         let fresh = bytes & !self.before_bytes & !self.entries.iter().fold(0, |all, entry| all | entry.bytes);
         self.before = self.before & !bits(fresh) | old & bits(fresh);

@@ -101,6 +101,10 @@ impl Cell {
                 if !keep || earlier.0.kind == 0 {
                     return (first, latest);
                 }
+                // Writes stay in modification order.
+                let known = |one: &Reader| (one.0.kind, one.0.agent, one.1);
+                let (first, latest) =
+                    if known(&first) == known(&earlier) { (latest, (NOBODY, 0)) } else { (first, latest) };
                 let (first, latest, _) = with_reader(first, latest, earlier);
                 (first, latest)
             };
