@@ -58,9 +58,9 @@ pub struct WriteSeen {
     pub site: Site,
     /// The scope of an atomic.
     pub atomic: Option<Scope>,
-    /// The word's bits, where `bytes` says so.
+    /// The word's bits right after it.
     pub value: u32,
-    /// Which bytes of the word: bit `b` for byte `b`.
+    /// Which bytes of the word it wrote: bit `b` for byte `b`.
     pub bytes: u8,
     /// The widest scope at which its writer made it available.
     pub available: Option<Scope>,
@@ -87,7 +87,7 @@ pub struct WordSeen {
     pub before: u32,
     /// The reader may return that now.
     pub before_readable: bool,
-    /// Writes, oldest first.
+    /// Writes of the reader's bytes, oldest first.
     pub writes: Vec<WriteSeen>,
     /// The values that the reader may return now, oldest first, without repetition: the word's bits, where
     /// the reader's bytes are.
@@ -306,7 +306,8 @@ impl CheckedMemory {
         let workgroup_size = self.workgroup_size.max(1);
         let groups = &self.groups;
         let later = Later { agent, clocks: &clocks, kind };
-        let writes = history.entries().iter().map(|entry| {
+        let of_bytes = history.entries().iter().filter(|entry| entry.bytes & reader.bytes != 0);
+        let writes = of_bytes.map(|entry| {
             let of = core.kinds.get(entry.record.kind);
             WriteSeen {
                 record: entry.record,
@@ -314,7 +315,7 @@ impl CheckedMemory {
                 by: core.report.numbering.invocation(entry.record.agent),
                 site: of.site,
                 atomic: of.level.filter(|_| of.atomic).map(|level| Scope::of_level(Some(level))),
-                value: entry.value,
+                value: history.at(15, entry.position, &[0; 4], word.newest).0,
                 bytes: entry.bytes,
                 available: order.made_available(&entry.record, of).map(|level| Scope::of_level(Some(level))),
                 running: groups.runs(entry.record.agent / workgroup_size),
