@@ -194,6 +194,64 @@ goto start
 }
 
 #[test]
+fn a_name_is_the_one_of_the_function_in_focus() {
+    let shader = ["cli/tests/compute/shadowed.spv"];
+    let commands = "break 21 if p.mass == 10\nc\nlocals\nprint i\nprint q\nset n 90\nup\nprint i\nprint n\n";
+    let printed = session(&shader, commands);
+    for expected in [
+        "breakpoint 1, line 21\ninvocation 0 of workgroup (0,0,0) at shadowed.comp:21 in weigh\n",
+        "locals\np: Particle = {mass = 10.0, id = 0, kind = 0}\ni: u32 = 20\nn: u32 = 8\n",
+        "print i\ni = 20\n",
+        "print q\nthere is no variable \"q\" here\n",
+        "print i\ni = 0\n",
+        "print n\nn = 7\n",
+    ] {
+        assert!(printed.contains(expected), "{expected:?} is not in\n{printed}");
+    }
+    // The second call is given other variables.
+    let commands = "break 33 if i == 2\nc\nbreak 21\nc\nprint p\nprint i\nprint n\nup\nprint i\n\
+sees particles[2].id\nsees particles[2].kind\n";
+    let printed = session(&shader, commands);
+    for expected in [
+        "p = {mass = 42.0, id = 3, kind = 9}\n",
+        "i = 8\n",
+        "n = 9\n",
+        "i = 2\n",
+        // The other half of its word is another variable.
+        "memory holds 3 in particles[2].id\n#0 0 from before these writes\n#1 3 by invocation 2 of \
+         workgroup (0,0,0) at shadowed.comp:31  particles[i].id = p.id;\n     not made available by its \
+         writer; for invocation 2 of workgroup (0,0,0): its own write\ninvocation 2 of workgroup (0,0,0) may \
+         read 3 now\n",
+        "\n#1 9 by invocation 2 of workgroup (0,0,0) at shadowed.comp:32  ",
+    ] {
+        assert!(printed.contains(expected), "{expected:?} is not in\n{printed}");
+    }
+}
+
+#[test]
+fn what_a_function_is_given_by_value_has_its_name() {
+    let printed =
+        session(&["cli/tests/compute/by_value.spv"], "break 4\nc\nlocals\nfocus 0 2\nprint by\nup\nlocals\n");
+    for expected in ["locals\nat = (9.0, 12.0, 18.0)\nby = 0.5\n", "print by\nby = 2.5\n", "locals\nnone\n"] {
+        assert!(printed.contains(expected), "{expected:?} is not in\n{printed}");
+    }
+}
+
+#[test]
+fn writes_that_others_superseded_are_told_with_what_they_stored() {
+    let commands = "break 8\nc\nc\nc\nc\nsees x\n";
+    let printed = session(&["cli/tests/compute/superseded.spv", "--groups", "5"], commands);
+    for expected in [
+        "memory holds 10 in x\n#0 0 from before these writes\n",
+        "\n#1 4 by invocation 0 of workgroup (3,0,0) (atomic, device scope)",
+        "\n#2 8 by invocation 0 of workgroup (2,0,0) (atomic, device scope)",
+        "\n#3 10 by invocation 0 of workgroup (1,0,0) (atomic, device scope)",
+    ] {
+        assert!(printed.contains(expected), "{expected:?} is not in\n{printed}");
+    }
+}
+
+#[test]
 fn a_breakpoint_and_a_step_back_come_to_where_one_was() {
     let commands = "findings off\nbreak 22\nc\nbt\nnext\nnext\nbt\nnext back\nnext back\nbt\nc back\n";
     let printed = session(&[SUM, "--buffer", "0:0=u32x64=iota"], commands);

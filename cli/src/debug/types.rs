@@ -235,6 +235,11 @@ impl Types {
         self.names.get(&id).map_or("", String::as_str)
     }
 
+    /// The module's OpTypeBool, 0 if it has none.
+    pub fn bool_type(&self) -> u32 {
+        self.types.iter().find(|(_, ty)| **ty == Type::Bool).map_or(0, |(id, _)| *id)
+    }
+
     /// How a block of this type lies in memory, by its decorations.
     pub fn shape(&self, id: u32) -> Arc<Shape> {
         self.shape_of(id, &Member::default(), 0)

@@ -13,7 +13,8 @@ use pellucid_memory::system::Lanes;
 use pellucid_shader_interp::code::debug::Register;
 use pellucid_shader_interp::exec::modelled::debugged::Standing;
 use pellucid_shader_interp::interface::Descriptor;
-use pellucid_shader_interp::ir::{Scalar, Shape};
+use pellucid_shader_interp::ir::{ParameterOf, Scalar, Shape};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use vulkan_pellucid::report::element::Element;
@@ -166,7 +167,7 @@ impl Eyes<'_, '_, '_, '_, '_> {
         if let Home::Known(values, element) = &item.home {
             let one = |(k, value): (usize, &u64)| Item {
                 name: ["x", "y", "z", "w"].get(k).map_or_else(|| format!("[{k}]"), |name| (*name).to_owned()),
-                ty: 0,
+                ty: item.ty,
                 shape: Arc::default(),
                 home: Home::Known(vec![*value], *element),
             };
@@ -229,7 +230,7 @@ impl Eyes<'_, '_, '_, '_, '_> {
     /// The value as text.
     pub fn show(&mut self, item: &Item) -> String {
         if let Some((bits, element)) = self.scalar(item) {
-            if self.target.types.get(item.ty) == Type::Bool && !matches!(item.home, Home::Known(..)) {
+            if self.target.types.get(item.ty) == Type::Bool {
                 return (bits != 0).to_string();
             }
             return element.show(bits);
@@ -287,14 +288,15 @@ impl Eyes<'_, '_, '_, '_, '_> {
     /// Variables of the frame.
     pub fn locals(&self) -> Vec<Item> {
         let call = self.calls().first().copied();
-        self.private_of(|of| of.is_some() && of == call)
+        call.map_or_else(Vec::new, |call| self.private_of(Some(call)))
     }
 
-    fn private_of(&self, wanted: impl Fn(Option<u32>) -> bool) -> Vec<Item> {
+    /// The variables of a call, with what it was given, and results; or the Private variables of the module.
+    fn private_of(&self, call: Option<u32>) -> Vec<Item> {
         let shader = &self.target.program.shader;
         let objects = shader.private.iter().zip(&shader.variables);
         let kept = objects.filter(|(object, variable)| {
-            object.variable != 0 && wanted(object.call) && !variable.name.is_empty()
+            object.variable != 0 && object.call == call && !variable.name.is_empty()
         });
         let mut items: Vec<Item> = kept
             .map(|(object, variable)| Item {
@@ -304,23 +306,47 @@ impl Eyes<'_, '_, '_, '_, '_> {
                 home: Home::Private(object.offset),
             })
             .collect();
-        items.extend(self.results(&wanted));
+        if let Some(call) = call {
+            items.extend(self.parameters(call));
+            items.extend(self.results(call));
+        }
         items
     }
 
+    /// What the pointers point to that a call was given.
+    fn parameters(&self, call: u32) -> impl Iterator<Item = Item> {
+        let shader = &self.target.program.shader;
+        let given = shader.calls.get(call as usize).map_or(&[][..], |call| &call.parameters[..]);
+        let named = given.iter().filter(|parameter| !parameter.name.is_empty());
+        named.filter_map(|parameter| {
+            let home = match parameter.of {
+                ParameterOf::Private(object) => {
+                    Home::Private(shader.private.get(object as usize)?.offset + parameter.byte)
+                }
+                ParameterOf::Workgroup(object) => {
+                    let object = shader.workgroup.get(object as usize)?;
+                    Home::Workgroup(object.offset + parameter.byte, object.reference)
+                }
+            };
+            let (name, shape) = (parameter.name.clone(), parameter.shape.clone());
+            Some(Item { name, ty: parameter.ty, shape, home })
+        })
+    }
+
     /// Results of instructions that have names, where they are in registers now.
-    fn results(&self, wanted: &impl Fn(Option<u32>) -> bool) -> Vec<Item> {
+    fn results(&self, call: u32) -> Vec<Item> {
         let Some((standing, lane)) = self.standing() else { return Vec::new() };
         let Some(debug) = &self.target.program.debug else { return Vec::new() };
         let strand = standing.strand;
-        if strand.mask() >> lane & 1 == 0 || !wanted(self.calls().first().copied()) {
+        if strand.mask() >> lane & 1 == 0 {
             return Vec::new();
         }
         let word = |file: &[Lanes], k: u32| file.get(k as usize).map_or(0, |lanes| u64::from(lanes.0[lane]));
-        let mut items: Vec<Item> = Vec::new();
+        let types = self.target.types;
+        // By id: the scalars that are somewhere.
+        let mut found: BTreeMap<u32, BTreeMap<u32, (u64, Scalar)>> = BTreeMap::new();
         for location in debug.locations_at(strand.pc()) {
-            let name = self.target.types.name(location.id);
-            if name.is_empty() {
+            if types.name(location.id).is_empty() || location.call.is_some_and(|of| of != call) {
                 continue;
             }
             let wide = location.scalar.bytes() == 8;
@@ -334,26 +360,32 @@ impl Eyes<'_, '_, '_, '_, '_> {
                     strand.masks().get(k as usize).map_or(0, |mask| u64::from(mask >> lane & 1))
                 }
             };
-            let element = match location.scalar {
-                Scalar::Bool | Scalar::I32 => Element::U32,
-                Scalar::I8 => Element::U8,
-                Scalar::I16 => Element::U16,
-                Scalar::I64 => Element::U64,
-                Scalar::F16 => Element::F16,
-                Scalar::F32 => Element::F32,
-                Scalar::F64 => Element::F64,
-            };
-            match items.last_mut() {
-                Some(Item { name: of, home: Home::Known(values, _), .. }) if of == name => values.push(bits),
-                _ => items.push(Item {
-                    name: name.to_owned(),
-                    ty: 0,
-                    shape: Arc::default(),
-                    home: Home::Known(vec![bits], element),
-                }),
+            found.entry(location.id).or_default().insert(location.component, (bits, location.scalar));
+        }
+        // Of what some scalars are nowhere of, the others would look like all.
+        for name in &self.target.program.shader.names {
+            let misses = |of: &BTreeMap<_, _>| !of.contains_key(&name.component);
+            if (name.call.is_none() || name.call == Some(call)) && found.get(&name.id).is_some_and(misses) {
+                found.remove(&name.id);
             }
         }
-        items
+        let item = |(id, of): (u32, BTreeMap<u32, (u64, Scalar)>)| {
+            let scalar = of.values().next().map_or(Scalar::I32, |(_, scalar)| *scalar);
+            let (element, ty) = match scalar {
+                Scalar::Bool => (Element::U32, types.bool_type()),
+                Scalar::I32 => (Element::U32, 0),
+                Scalar::I8 => (Element::U8, 0),
+                Scalar::I16 => (Element::U16, 0),
+                Scalar::I64 => (Element::U64, 0),
+                Scalar::F16 => (Element::F16, 0),
+                Scalar::F32 => (Element::F32, 0),
+                Scalar::F64 => (Element::F64, 0),
+            };
+            let values = of.values().map(|(bits, _)| *bits).collect();
+            let name = types.name(id).to_owned();
+            Item { name, ty, shape: Arc::default(), home: Home::Known(values, element) }
+        };
+        found.into_iter().map(item).collect()
     }
 
     /// Variables of the workgroup, and Private variables of the module.
@@ -372,7 +404,7 @@ impl Eyes<'_, '_, '_, '_, '_> {
             }
         });
         let mut items: Vec<Item> = items.collect();
-        items.extend(self.private_of(|call| call.is_none()));
+        items.extend(self.private_of(None));
         items
     }
 

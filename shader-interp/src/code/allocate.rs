@@ -404,6 +404,7 @@ fn debug_info(lowered: &Lowered, place: &[u32], lines: &[u32], lives: &[(u32, u3
         };
         info.locations.push(Location {
             id: name.id,
+            call: name.call,
             component: name.component,
             scalar: *scalar,
             register,

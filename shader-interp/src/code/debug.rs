@@ -26,6 +26,8 @@ pub enum Register {
 pub struct Location {
     /// The `Result <id>`. A function that is called more than once has its results once for each call.
     pub id: u32,
+    /// The call, as in [`ValueName`](crate::ir::ValueName).
+    pub call: Option<u32>,
     /// Scalar of the result, counted through its vectors, matrices, arrays and structures.
     pub component: u32,
     /// Type of the scalar.

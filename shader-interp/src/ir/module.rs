@@ -2,11 +2,12 @@
 
 use super::op::Op;
 use super::origin::Origins;
-use super::shape::Variable;
+use super::shape::{Shape, Variable};
 use super::stage::Stage;
 use crate::printf::{FormatError, PrintFormat};
 use pellucid_memory::access::{Reference, Site};
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 /// A scalar SSA value: an index into [`Shader::values`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -179,6 +180,32 @@ pub struct Call {
     pub site: Site,
     /// A compiler had inlined it before: its variables are among its caller's.
     pub before: bool,
+    /// Its parameters that point to the same place all the time.
+    pub parameters: Vec<Parameter>,
+}
+
+/// A pointer that a function was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// OpName, or "".
+    pub name: String,
+    /// The type that it points to, by its `Result <id>`.
+    pub ty: u32,
+    /// The parts of that.
+    pub shape: Arc<Shape>,
+    /// The variable that it points into.
+    pub of: ParameterOf,
+    /// The first byte in that.
+    pub byte: u32,
+}
+
+/// A variable that a parameter points into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParameterOf {
+    /// An index into [`Shader::private`].
+    Private(u32),
+    /// An index into [`Shader::workgroup`].
+    Workgroup(u32),
 }
 
 /// A Workgroup variable.
@@ -203,6 +230,8 @@ pub struct ValueName {
     pub id: u32,
     /// Which scalar of it.
     pub component: u32,
+    /// The call that it is a result of, an index into [`Shader::calls`]; `None` for a constant of the module.
+    pub call: Option<u32>,
     /// What holds that scalar.
     pub value: Value,
 }

@@ -4,13 +4,15 @@ use super::derivative::is_derivative;
 use super::image::is_image;
 use super::lowerer::{Def, Lowerer};
 use super::module::ExtendedSet;
+use super::pointer::Base;
+use super::shape::Shapes;
 use super::site::plain_name;
 use super::structure::Frame;
 use super::subgroup::is_subgroup;
 use super::types::Type;
 use super::words::Instruction;
 use crate::CompileError;
-use crate::ir::{Call, Node, Region, Scalar, SourcePosition, Values};
+use crate::ir::{Call, Node, Parameter, ParameterOf, Region, Scalar, SourcePosition, Values};
 use pellucid_memory::access::Site;
 use smallvec::SmallVec;
 use spirv::Op;
@@ -27,7 +29,7 @@ impl Lowerer<'_> {
             return Err(CompileError::Invalid(format!("entry point {entry} has parameters")));
         }
         self.private_initializers()?;
-        self.instance(function, &[])?;
+        self.instance(function, &[], Vec::new())?;
         Ok(self.b.take())
     }
 
@@ -38,7 +40,12 @@ impl Lowerer<'_> {
     }
 
     /// Writes a function's body as a block whose results are the returned value.
-    fn instance(&mut self, function: usize, result: &[Scalar]) -> Result<Values, CompileError> {
+    fn instance(
+        &mut self,
+        function: usize,
+        result: &[Scalar],
+        parameters: Vec<Parameter>,
+    ) -> Result<Values, CompileError> {
         if self.calls.iter().any(|&(caller, _)| caller == function) {
             let name = self.module.name(self.module.functions[function].id);
             return Err(CompileError::Invalid(format!("function {name} calls itself")));
@@ -55,7 +62,8 @@ impl Lowerer<'_> {
             let site = if self.inlined.is_empty() { Site(0) } else { self.b.site };
             self.call = self.inlined.len() as u32;
             self.instance_call = self.call;
-            self.inlined.push((label, Call { function: name, caller, site, before: false }));
+            let call = Call { function: name, caller, site, before: false, parameters };
+            self.inlined.push((label, call));
         }
         self.b.open();
         let mut frame = Frame::new(cfg, label);
@@ -77,8 +85,12 @@ impl Lowerer<'_> {
         if parameters.len() != i.len() - 4 {
             return Err(i.invalid("has another number of arguments than the function has parameters"));
         }
+        let mut pointers = Vec::new();
         for (k, &parameter) in parameters.iter().enumerate() {
             self.alias(i.id(4 + k)?, parameter)?;
+            if self.options.debug {
+                pointers.extend(self.parameter(parameter));
+            }
         }
         let (ty, id) = (i.id(1)?, i.id(2)?);
         if self.module.functions[function].result_type != ty {
@@ -93,7 +105,7 @@ impl Lowerer<'_> {
             _ => self.scalars(ty)?,
         };
         self.expected_returns.push(scalars.clone());
-        let results = self.instance(function, &scalars)?;
+        let results = self.instance(function, &scalars, pointers)?;
         self.expected_returns.pop();
         if void {
             self.defs[id as usize] = Def::Void;
@@ -103,6 +115,26 @@ impl Lowerer<'_> {
             Some(&offset) if logical => self.define_chosen_pointer(i, offset),
             _ => self.set(i, &results),
         }
+    }
+
+    /// For debug information: what the call that comes is given for a parameter. A value gets its name here.
+    fn parameter(&mut self, id: u32) -> Option<Parameter> {
+        if let Some(Def::One(_) | Def::Many(..)) = self.defs.get(id as usize) {
+            let values = self.values(id).ok()?;
+            self.name_values(id, Some(self.inlined.len() as u32), &values);
+            return None;
+        }
+        let pointer = self.pointer(id).ok().filter(|pointer| pointer.offset.is_none())?;
+        let (of, start) = match pointer.base {
+            Base::Private(object) => (ParameterOf::Private(object), self.objects[object as usize].offset),
+            Base::Workgroup(object) => {
+                (ParameterOf::Workgroup(object), self.workgroup[object as usize].offset)
+            }
+            _ => return None,
+        };
+        let byte = pointer.immediate.checked_sub(start)?;
+        let shape = self.shape(pointer.pointee, pointer.layout, &mut Shapes::default(), 0);
+        Some(Parameter { name: self.module.name(id), ty: pointer.pointee, shape, of, byte })
     }
 
     /// One instruction inside a block, terminators and phis excepted.

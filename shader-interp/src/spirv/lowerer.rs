@@ -208,11 +208,17 @@ impl<'a> Lowerer<'a> {
         self.b.convert(crate::ir::Conversion::UConvert, Scalar::I32, value)
     }
 
+    /// For debug information: a call has a result, or was given a value, that these scalars are.
+    pub fn name_values(&mut self, id: u32, call: Option<u32>, values: &[Value]) {
+        let names = values.iter().zip(0..);
+        self.names.extend(names.map(|(&value, component)| ValueName { id, component, call, value }));
+    }
+
     /// Makes an id stand for scalars.
     pub fn define(&mut self, id: u32, values: &[Value]) {
         if self.options.debug {
-            let names = values.iter().zip(0..);
-            self.names.extend(names.map(|(&value, component)| ValueName { id, component, value }));
+            let call = (!self.calls.is_empty()).then_some(self.instance_call);
+            self.name_values(id, call, values);
         }
         self.defs[id as usize] = match values {
             [value] => Def::One(*value),

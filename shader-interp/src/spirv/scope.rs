@@ -49,7 +49,8 @@ impl<'a> Lowerer<'a> {
         let name = name.and_then(|name| self.module.string(name)).unwrap_or_default();
         let call = self.inlined.len() as u32;
         let function = super::site::plain_name(&name);
-        self.inlined.push((self.b.label(), Call { function, caller, site, before: true }));
+        self.inlined
+            .push((self.b.label(), Call { function, caller, site, before: true, parameters: Vec::new() }));
         self.scopes.insert(key, call);
         call
     }

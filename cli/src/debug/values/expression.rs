@@ -5,11 +5,8 @@ use super::{Eyes, Home, Item};
 
 impl Eyes<'_, '_, '_, '_, '_> {
     fn root(&self, name: &str) -> Option<Item> {
-        let calls = self.calls();
-        let mut places: Vec<Item> = Vec::new();
-        for call in calls {
-            places.extend(self.private_of(|of| of == Some(call)));
-        }
+        // What its callers have is not in scope: the name may be another variable there.
+        let mut places: Vec<Item> = self.locals();
         places.extend(self.shared());
         let buffers = self.buffers();
         places.extend(buffers.iter().cloned());
