@@ -85,6 +85,9 @@ impl<'a> Target<'a> {
             last = spot.or(last);
             spots.push(last);
         }
+        // What compilers put in front of the first line is at that line.
+        let first = spots.iter().flatten().find(|spot| spot.call == 0).copied();
+        spots.iter_mut().take_while(|spot| spot.is_none()).for_each(|spot| *spot = first);
         let text = |file: &pellucid_shader_interp::ir::SourceFile| {
             file.text.clone().or_else(|| input::text(Path::new(&file.name)).ok())
         };
