@@ -104,6 +104,8 @@ for (const frame of document.querySelectorAll('iframe')) {
     const events = [...picture.querySelectorAll('.event')], last = picture.querySelector('.event.last');
     if (!last || events.some(one => one !== last && one.getBoundingClientRect().bottom > last.getBoundingClientRect().top)) tell('the later access is not the last', picture);
   }
+  const size = node => parseFloat(window.getComputedStyle(node).fontSize);
+  for (const one of page.querySelectorAll('.event .dim')) if (size(one) >= size(one.parentElement)) tell('where it is is larger than what it is', one);
   // Text can be told from what is behind it: 4.5 to 1 (WCAG 2.1, success criterion 1.4.3).
   const numbers = color => color.match(/[\d.]+/g).map(Number);
   const light = color => numbers(color).slice(0, 3).map(c => c / 255).map(c => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4).reduce((sum, c, k) => sum + c * [0.2126, 0.7152, 0.0722][k], 0);
@@ -217,6 +219,8 @@ fn every_kind_of_finding_is_a_page_that_can_be_read() {
                 "lacks COPY in dstStageMask",
                 "lacks TRANSFER_READ in dstAccessMask",
                 "covers this memory",
+                // Of which bytes of what it is told.
+                "bytes 0..64 of buffer 0x",
                 "Timeline of the host and the queues",
                 "<b>vkQueueSubmit</b>",
                 "hands in submission 1 of queue 0",

@@ -103,6 +103,7 @@ fn command(entry: &Value, finding: &Value) -> Step {
             Some(transition) => does.push(transition.to_owned()),
             None => does.push(format!("stage {}, access {}", text(&side["stage"]), text(&side["access"]))),
         }
+        does.extend(finding["bytes"].as_str().map(str::to_owned));
     }
     let barrier = &entry["barrier"];
     if barrier.is_object() {

@@ -177,15 +177,11 @@ impl HazardReport<'_> {
 
     /// Bytes of the object, or device addresses.
     fn bytes(&self) -> String {
-        let named = |object: &Object| match object.name.as_str() {
-            "" => object.what.clone(),
-            name => format!("{} \"{name}\"", object.what),
-        };
         let (object, base) = match &self.place {
-            Some((object, base)) => (named(object), *base),
+            Some((object, base)) => (object.called(), *base),
             None => ("device memory".to_owned(), 0),
         };
-        let aliases: Vec<String> = self.aliases.iter().map(named).collect();
+        let aliases: Vec<String> = self.aliases.iter().map(Object::called).collect();
         let aliases = match aliases.as_slice() {
             [] => String::new(),
             all => format!(", the same memory as {}", all.join(" and ")),
@@ -194,7 +190,7 @@ impl HazardReport<'_> {
         let told: Vec<String> =
             all.iter().take(4).map(|r| format!("{}..{}", r.start - base, r.end - base)).collect();
         let more = if all.len() > 4 { format!(" and {} more ranges", all.len() - 4) } else { String::new() };
-        format!("both on bytes {}{more} of {object}{aliases}", told.join(", "))
+        format!("bytes {}{more} of {object}{aliases}", told.join(", "))
     }
 
     fn missing(&self) -> String {
@@ -268,7 +264,7 @@ impl ApiFinding for HazardReport<'_> {
             });
             out.push(format!("({}) {}: {what}", i + 1, side.title()));
         }
-        out.push(self.bytes());
+        out.push(format!("both on {}", self.bytes()));
         out.push(self.missing());
         out
     }
@@ -354,6 +350,12 @@ impl ApiFinding for HazardReport<'_> {
             .collect();
         let memory = |o: Object| json!({ "what": o.what, "name": o.name });
         let memory: Vec<Value> = self.objects().into_iter().map(memory).collect();
-        json!({ "commands": sides, "memory": memory, "timeline": self.timeline.json(), "hazard": self.hazard })
+        json!({
+            "commands": sides,
+            "bytes": self.bytes(),
+            "memory": memory,
+            "timeline": self.timeline.json(),
+            "hazard": self.hazard,
+        })
     }
 }

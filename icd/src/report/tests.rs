@@ -432,7 +432,10 @@ fn a_hazard_names_aliases_and_where_its_shader_accesses_the_memory() {
     let dispatch = dispatch(&shader, &[], &[]);
     let report = hazard_report(&hazard, dispatch, vec![object("image", ""), object("buffer", "b")]);
     let notes = report.notes();
-    assert_eq!(notes[2], "both on bytes 0..16 of buffer \"a\", the same memory as image and buffer \"b\"");
+    assert_eq!(
+        notes[2],
+        "both on bytes 0..16 of buffer \"a\", the same memory as image 0x1 and buffer \"b\""
+    );
     assert_eq!(
         report.help(),
         "in the submission on queue 1: wait for value 5 of semaphore \"done\" in place of 4, and add COMPUTE_SHADER to \
