@@ -184,6 +184,7 @@ const USAGE: u8 = 2;
 
 /// Parses the command line and does what it says.
 pub fn main() -> ExitCode {
+    end_with_the_reader();
     let cli = Cli::try_parse().unwrap_or_else(|error| {
         let unknown = error.kind() == ErrorKind::InvalidSubcommand;
         let word = std::env::args_os().nth(1).filter(|_| unknown);
@@ -205,6 +206,20 @@ pub fn main() -> ExitCode {
             ExitCode::from(error.downcast_ref::<Usage>().map_or(1, |_| USAGE))
         }
     }
+}
+
+/// Who reads what is printed may go away, as `head` does: that ends the command without a word, with the status
+/// of programs that SIGPIPE ends.
+fn end_with_the_reader() {
+    const ENDED_BY_SIGPIPE: i32 = 128 + 13;
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let said = panic.payload_as_str().unwrap_or_default();
+        if said.starts_with("failed printing to ") && said.contains("Broken pipe") {
+            std::process::exit(ENDED_BY_SIGPIPE);
+        }
+        usual(panic);
+    }));
 }
 
 /// An error that is the caller's.

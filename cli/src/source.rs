@@ -58,6 +58,8 @@ pub fn compiled(path: &Path) -> anyhow::Result<Option<(tempfile::TempDir, PathBu
     for Compiler { name, arguments } in compilers {
         let mut command = Command::new(name);
         command.stdin(Stdio::null());
+        // What it says goes into a message.
+        command.env("NO_COLOR", "1");
         for argument in arguments.split(' ') {
             match argument {
                 "{in}" => command.arg(path),

@@ -300,3 +300,14 @@ fn install_and_uninstall_leave_nothing_behind() {
     let exports = String::from_utf8_lossy(&command("env").stdout).into_owned();
     assert!(exports.contains("export VK_ICD_FILENAMES=") && exports.contains("export VK_DRIVER_FILES="));
 }
+
+#[test]
+fn who_stops_reading_ends_the_command_without_a_word() {
+    use std::process::Stdio;
+    let mut command = common::pellucid();
+    let mut child =
+        command.args(["help", "options"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), errors(&output)), (Some(141), String::new()));
+}
