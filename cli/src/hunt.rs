@@ -177,7 +177,8 @@ pub fn hunt(arguments: HuntArgs) -> anyhow::Result<u8> {
             (quiet, last) = if fresh { (0, k) } else { (quiet + 1, last) };
             if progress {
                 let found = merged.findings.len();
-                eprint!("hunt: {} of {mine} runs, {found} findings, last news in run {last}", j + 1);
+                let findings = if found == 1 { "finding" } else { "findings" };
+                eprint!("hunt: {} of {mine} runs, {found} {findings}, last news in run {last}", j + 1);
                 std::io::stderr().flush()?;
             }
             let bored = patience > 0 && quiet >= patience;

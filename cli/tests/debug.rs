@@ -199,7 +199,9 @@ fn a_name_is_the_one_of_the_function_in_focus() {
     let commands = "break 21 if p.mass == 10\nc\nlocals\nprint i\nprint q\nset n 90\nup\nprint i\nprint n\n";
     let printed = session(&shader, commands);
     for expected in [
-        "breakpoint 1, line 21\ninvocation 0 of workgroup (0,0,0) at shadowed.comp:21 in weigh\n",
+        "\"strange\" is no line, and no function that runs\n",
+        "breakpoint 1 at line 20\n",
+        "breakpoint 2, line 21\ninvocation 0 of workgroup (0,0,0) at shadowed.comp:21 in weigh\n",
         "locals\np: Particle = {mass = 10.0, id = 0, kind = 0}\ni: u32 = 20\nn: u32 = 8\n",
         "print i\ni = 20\n",
         "print q\nthere is no variable \"q\" here\n",
@@ -221,8 +223,22 @@ sees particles[2].id\nsees particles[2].kind\n";
         "memory holds 3 in particles[2].id\n#0 0 from before these writes\n#1 3 by invocation 2 of \
          workgroup (0,0,0) at shadowed.comp:31  particles[i].id = p.id;\n     not made available by its \
          writer; for invocation 2 of workgroup (0,0,0): its own write\ninvocation 2 of workgroup (0,0,0) may \
-         read 3 now\n",
+         read 3 now, by a plain load\n",
         "\n#1 9 by invocation 2 of workgroup (0,0,0) at shadowed.comp:32  ",
+    ] {
+        assert!(printed.contains(expected), "{expected:?} is not in\n{printed}");
+    }
+}
+
+#[test]
+fn parts_of_a_structure_are_read_as_the_structure_is() {
+    let commands = "findings off\nbreak 20 on 0 2\nc\nsees sh[1].kind\nsees sh[1].count\nreads sh[1].d.x\n";
+    let printed = session(&["cli/tests/compute/parts.spv"], commands);
+    for expected in [
+        "invocation 2 of workgroup (0,0,0) may read 2 now\n",
+        "invocation 2 of workgroup (0,0,0) may read 2000 now, by a load like its next one\n",
+        "what invocation 2 of workgroup (0,0,0) may read of sh[1].d.x by a load like its next one:\n\
+         #0 0.0 from before: no: #1 is newer",
     ] {
         assert!(printed.contains(expected), "{expected:?} is not in\n{printed}");
     }

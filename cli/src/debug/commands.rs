@@ -53,7 +53,7 @@ memory
   caches EXPR       what each cache holds of a location, with --values caches
   before EXPR A B   whether write #A comes before write #B, or before a read now (`now`)
 stopping
-  break [FILE:]LINE [on W L] [if CONDITION]
+  break [FILE:]LINE|FUNCTION [on W L] [if CONDITION]
   watch EXPR [read|write|any] [on W L] [if CONDITION]
   breakpoints       all of them
   delete N          remove one; `findings off`, `findings on`: whether findings stop
@@ -418,7 +418,14 @@ fn add_break(stop: &mut Stop<'_, '_, '_, '_, '_>, rest: &str) -> Result<String, 
         Some((file, line)) => (Some(file), line),
         None => (None, at.as_str()),
     };
-    let line: u32 = line.trim().parse().map_err(|_| format!("\"{at}\" is no line"))?;
+    let (file, line) = match line.trim().parse::<u32>() {
+        Ok(line) => (file, line),
+        Err(_) => {
+            let first = stop.target.first_line(&at);
+            let first = first.ok_or_else(|| format!("\"{at}\" is no line, and no function that runs"))?;
+            (Some(stop.target.file(first.file)), first.line)
+        }
+    };
     let (line, pcs) =
         lines(stop, file, line).ok_or_else(|| format!("nothing runs at line {line} or behind it"))?;
     let place = Place::Line { shown: format!("line {line}"), pcs };

@@ -166,9 +166,21 @@ struct Location {
     bytes: u8,
     shown: Shown,
     next: Option<Accessed>,
+    /// The next access goes there; else it is a load of something else of the same variable, and one like it is
+    /// what is asked about.
+    itself: bool,
 }
 
 impl Location {
+    /// By what it would be read.
+    fn how(&self) -> &'static str {
+        match self.next {
+            Some(_) if self.itself => "by the access that it makes next",
+            Some(_) => "by a load like its next one",
+            None => "by a plain load",
+        }
+    }
+
     /// The value that these bits of its words are.
     fn show(&self, value: Value) -> String {
         let Value(word, high) = value;
@@ -314,14 +326,22 @@ fn location(stop: &mut Stopped<'_, '_, '_, '_, '_>, text: &str) -> Result<Locati
         false => None,
     };
     let focus = stop.session.focus;
-    let next = stop.at.access(focus).filter(|next| {
+    let reference = reference_of(stop, &word).0;
+    let mut next = stop.at.access(focus).filter(|next| {
+        let own = (next.operand.place.class == StorageClasses::WORKGROUP).then_some(focus.workgroup);
+        own == workgroup
+    });
+    let itself = next.as_ref().is_some_and(|next| {
         let place = &next.operand.place;
-        let own = (place.class == StorageClasses::WORKGROUP).then_some(focus.workgroup);
-        let (start, end) = (place.address, place.address + u64::from(place.size));
-        own == workgroup && start <= address && address < end
+        (place.address..place.address + u64::from(place.size)).contains(&address)
+    });
+    // A structure is loaded part by part.
+    next = next.filter(|Accessed { operand, .. }| {
+        let load = operand.kind == AccessKind::Read && operand.atomic.is_none();
+        itself || (load && operand.place.reference == reference)
     });
     let bytes = bytes_of(word.address, address, address + bytes);
-    Ok(Location { word, high, bytes, shown, next })
+    Ok(Location { word, high, bytes, shown, next, itself })
 }
 
 fn wrote(stop: &Stopped<'_, '_, '_, '_, '_>, at: &Location, k: usize, write: &Write) -> String {
@@ -396,6 +416,9 @@ pub fn sees(stop: &mut Stopped<'_, '_, '_, '_, '_>, text: &str) -> Result<String
     }
     let values: Vec<String> = seen.values.iter().map(|value| at.show(*value)).collect();
     let _ = write!(out, "{focus} may read {} now", listed(&values));
+    if !at.itself {
+        let _ = write!(out, ", {}", at.how());
+    }
     Ok(out)
 }
 
@@ -453,8 +476,7 @@ pub fn reads(stop: &mut Stopped<'_, '_, '_, '_, '_>, text: &str) -> Result<Strin
     let at = location(stop, text)?;
     let seen = at.look(stop, text)?;
     let focus = stop.target.name(stop.session.focus);
-    let how = if at.next.is_some() { "by the access that it makes next" } else { "by a plain load" };
-    let mut out = format!("what {focus} may read of {text} {how}:\n");
+    let mut out = format!("what {focus} may read of {text} {}:\n", at.how());
     // A write that is location-ordered before the read hides all that are older.
     let hides = |from: usize| {
         seen.writes.iter().enumerate().skip(from).find(|(_, write)| write.seen.to_reader.ordered)

@@ -118,6 +118,13 @@ impl<'a> Target<'a> {
         (0..self.program.code.len() as u32).filter(begins).collect()
     }
 
+    /// The first line of a function that runs.
+    pub fn first_line(&self, function: &str) -> Option<Line> {
+        let calls = &self.program.shader.calls;
+        let of = |spot: &&Spot| calls.get(spot.call as usize).is_some_and(|call| call.function == function);
+        self.spots.iter().flatten().filter(of).map(|spot| spot.line).min_by_key(|line| line.line)
+    }
+
     /// The nearest line at or after this one at which something begins.
     pub fn next_line(&self, file: Option<&str>, line: u32) -> Option<u32> {
         let lines = self.spots.iter().flatten().map(|spot| spot.line);
