@@ -165,6 +165,8 @@ continue
 locals
 print values[me]
 print gl_LocalInvocationIndex
+print gl_NumSubgroups
+print gl_SubgroupSize
 set me 40
 print values[me]
 set me back
@@ -183,6 +185,8 @@ goto start
         "me: u32 = 5",
         "values[me] = 5",
         "gl_LocalInvocationIndex = 5",
+        "gl_NumSubgroups = 2",
+        "gl_SubgroupSize = 32",
         "values[me] = 40",
         "\"back\" is no u32",
         "there is no variable \"nothing\" here",
@@ -196,7 +200,8 @@ goto start
 #[test]
 fn a_name_is_the_one_of_the_function_in_focus() {
     let shader = ["cli/tests/compute/shadowed.spv"];
-    let commands = "break 21 if p.mass == 10\nc\nlocals\nprint i\nprint q\nset n 90\nup\nprint i\nprint n\n";
+    let commands = "break strange\nbreak weigh\ndelete 1\nbreak 21 if p.mass == 10\nc\nlocals\n\
+print i\nprint q\nset n 90\nup\nprint i\nprint n\n";
     let printed = session(&shader, commands);
     for expected in [
         "\"strange\" is no line, and no function that runs\n",

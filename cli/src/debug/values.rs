@@ -496,6 +496,7 @@ impl Eyes<'_, '_, '_, '_, '_> {
         let (subgroup, lane) = placement.lane(placement.place_of(local_index));
         let (group, local) = (target.workgroup_id(workgroup), target.local_id(local_index));
         let shape = target.program.shader.local_size;
+        let invocations: u32 = shape.iter().product();
         let three = |of: [u32; 3]| of.map(u64::from).to_vec();
         let item = |name: &str, values: Vec<u64>| Item {
             name: name.to_owned(),
@@ -512,6 +513,8 @@ impl Eyes<'_, '_, '_, '_, '_> {
             item("gl_SubgroupInvocationID", vec![u64::from(lane)]),
             item("gl_NumWorkGroups", three(target.grid.groups)),
             item("gl_WorkGroupSize", three(shape)),
+            item("gl_SubgroupSize", vec![u64::from(placement.subgroup_size)]),
+            item("gl_NumSubgroups", vec![u64::from(invocations.div_ceil(placement.subgroup_size.max(1)))]),
         ]
     }
 
