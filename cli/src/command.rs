@@ -208,8 +208,8 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Who reads what is printed may go away, as `head` does: that ends the command without a word, with the status
-/// of programs that SIGPIPE ends.
+/// Who reads what is printed may go away, as `head` does: that ends the command without a word, with the
+/// status of programs that SIGPIPE ends.
 fn end_with_the_reader() {
     const ENDED_BY_SIGPIPE: i32 = 128 + 13;
     let usual = std::panic::take_hook();

@@ -170,8 +170,8 @@ struct Location {
     bytes: u8,
     shown: Shown,
     next: Option<Accessed>,
-    /// The next access goes there; else it is a load of something else of the same variable, and one like it is
-    /// what is asked about.
+    /// The next access goes there; else it is a load of something else of the same variable, and one like it
+    /// is what is asked about.
     itself: bool,
 }
 
