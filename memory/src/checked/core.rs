@@ -334,8 +334,8 @@ impl Core {
         self.sequence
     }
 
-    /// What the cell knows becomes a history. `newest` is the word in memory; of bytes that its place does not
-    /// hold nobody knows what they are.
+    /// What the cell knows becomes a history. `newest` is the word in memory; of bytes that its place does
+    /// not hold nobody knows what they are.
     fn begin_history(&mut self, cell: &mut Cell, newest: u32, place: &Where) {
         let now = self.next_sequence();
         let history = self.histories.insert(self.history_of(cell, newest, place.held, now));

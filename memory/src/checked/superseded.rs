@@ -1,8 +1,8 @@
 //! For a debugger: what atomic writes stored that mutually ordered ones have superseded.
 //!
 //! A cell remembers who made such writes, and one value, which the word had before its last write. Executions
-//! get that one for all of them: they may have it, as it is newer than theirs. Whoever asks which write stored
-//! what needs their own.
+//! get that one for all of them: they may have it, as it is newer than theirs. Whoever asks which write
+//! stored what needs their own.
 
 use crate::history::History;
 use crate::race::{Cell, Record, Space};
