@@ -50,10 +50,13 @@ fn lanes_wait_for_an_elected_one_at_a_barrier_of_their_subgroup() {
 fn specialization_constants_take_code_away() {
     let steps = |i: u32, enabled: bool, ends: bool| {
         let mut x = 7 + i;
-        while enabled {
+        if !enabled {
+            return x;
+        }
+        loop {
             x *= 3;
             if x > 1000 {
-                break;
+                return x;
             }
             let mut k = 0;
             while k < x % 5 {
@@ -61,10 +64,9 @@ fn specialization_constants_take_code_away() {
                 k += 1;
             }
             if ends {
-                break;
+                return x;
             }
         }
-        x
     };
     for (enabled, ends) in [(false, true), (false, false), (true, true), (true, false)] {
         let results = (0..32).map(|i| steps(i, enabled, ends));

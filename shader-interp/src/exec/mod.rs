@@ -11,6 +11,8 @@ pub(crate) mod context;
 mod divergence;
 pub(crate) mod entry;
 pub mod explore;
+// Unordered comparisons are negations of ordered ones: that is what they mean, NaN included.
+#[allow(clippy::neg_cmp_op_on_partial_ord, clippy::double_comparisons)]
 mod far;
 mod flat;
 mod granularity;
@@ -23,7 +25,7 @@ pub mod modelled;
 pub mod plain;
 pub mod prints;
 pub mod progress;
-// Unordered comparisons are negations of ordered ones: that is what they mean, NaN included.
+// As above.
 #[allow(clippy::neg_cmp_op_on_partial_ord, clippy::double_comparisons)]
 pub(crate) mod run;
 mod scheduler;
