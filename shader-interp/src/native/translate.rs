@@ -102,7 +102,7 @@ struct Translator<'a> {
 const LINE: usize = 64;
 
 /// Instructions with encodings that make up for one call of the interpreter.
-const CALL: u64 = 16;
+const CALL: u64 = 4;
 
 /// The machine code of `code`; `None` if so little of it has encodings that it is not worth while.
 pub(super) fn translate(
