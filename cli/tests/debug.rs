@@ -35,6 +35,13 @@ fn example(name: &str) -> PathBuf {
 const FLAG: &str = "tests/planted/message_passing/buffer.no-make-visible.spv";
 const SUM: &str = "cli/src/demo/reduce.spv";
 
+/// What was printed has all of these in it.
+fn tells(printed: &str, all: &[&str]) {
+    for told in all {
+        assert!(printed.contains(told), "{told:?} is not in\n{printed}");
+    }
+}
+
 #[test]
 fn what_an_atomic_of_64_bits_reads_is_one_of_its_writes() {
     let arguments = ["cli/tests/compute/wide_message.spv", "--groups", "2"];
@@ -63,14 +70,15 @@ fn who_sees_what_of_eight_bytes_is_told_of_both_words_at_once() {
     let commands =
         "watch message read on 1 0\ncontinue\nsees message\nreads message\nbefore message #1 now\n";
     let printed = session(&arguments, commands);
-    for told in [
-        "memory holds 0x300000002 in message\n#0 0x100000002 from before these writes\n#1 0x300000002 by ",
-        "invocation 0 of workgroup (1,0,0) may read 0x100000002 or 0x300000002 now\n",
-        "     yes: it is the newest\n",
-        "(1) the write of 0x300000002 by invocation 0 of workgroup (0,0,0) is ",
-    ] {
-        assert!(printed.contains(told), "{told:?} is not in\n{printed}");
-    }
+    tells(
+        &printed,
+        &[
+            "memory holds 0x300000002 in message\n#0 0x100000002 from before these writes\n#1 0x300000002 by ",
+            "invocation 0 of workgroup (1,0,0) may read 0x100000002 or 0x300000002 now\n",
+            "     yes: it is the newest\n",
+            "(1) the write of 0x300000002 by invocation 0 of workgroup (0,0,0) is ",
+        ],
+    );
 }
 
 #[test]
@@ -80,25 +88,24 @@ fn a_half_of_eight_bytes_is_told_apart() {
     let commands = "findings off\nwatch whole read on 9 0\ncontinue\nchoose 2\ncontinue\nreads whole\n\
                     before whole #0 now\nsees whole\nsees halved\n";
     let printed = session(&arguments, commands);
-    for told in [
-        "#0 0 from before: of its eight bytes the upper four only\n#1 0x300000002 by ",
-        "     yes: it is the newest\n",
-        "may still read the upper four of its eight bytes now; ",
-        "may read 2 or 0x300000002 now\n",
-        // Written by one instruction, but not by one store.
-        "not implemented in Pellucid: the writes of halved, whose eight bytes were not written together\n",
-    ] {
-        assert!(printed.contains(told), "{told:?} is not in\n{printed}");
-    }
+    tells(
+        &printed,
+        &[
+            "#0 0 from before: of its eight bytes the upper four only\n#1 0x300000002 by ",
+            "     yes: it is the newest\n",
+            "may still read the upper four of its eight bytes now; ",
+            "may read 2 or 0x300000002 now\n",
+            // Written by one instruction, but not by one store.
+            "not implemented in Pellucid: the writes of halved, whose eight bytes were not written together\n",
+        ],
+    );
 }
 
 #[test]
 fn an_array_in_a_block_without_names_is_the_variable() {
     let arguments = ["--run", "cli/tests/compute/wrapped.spvasm"];
     let printed = session(&arguments, "findings 1\nprint a\nprint a[1]\nsees a[1]\n");
-    for told in [": a[", "a = [0, 0]\n", "a[1] = 0\n", "memory holds 0 in a[1]\n"] {
-        assert!(printed.contains(told), "{told:?} is not in\n{printed}");
-    }
+    tells(&printed, &[": a[", "a = [0, 0]\n", "a[1] = 0\n", "memory holds 0 in a[1]\n"]);
     assert!(!printed.contains("member 0") && !printed.contains("_0"), "{printed}");
 }
 
@@ -179,22 +186,23 @@ step back
 goto start
 ";
     let printed = session(&[SUM, "--buffer", "0:0=u32x64=iota"], commands);
-    for expected in [
-        "breakpoint 1 at line 13",
-        "invocation 5 of workgroup (0,0,0) at reduce.comp:13 in main",
-        "me: u32 = 5",
-        "values[me] = 5",
-        "gl_LocalInvocationIndex = 5",
-        "gl_NumSubgroups = 2",
-        "gl_SubgroupSize = 32",
-        "values[me] = 40",
-        "\"back\" is no u32",
-        "there is no variable \"nothing\" here",
-        "me = 6",
-        "*#0 main at reduce.comp:13",
-    ] {
-        assert!(printed.contains(expected), "{expected:?} is not in\n{printed}");
-    }
+    tells(
+        &printed,
+        &[
+            "breakpoint 1 at line 13",
+            "invocation 5 of workgroup (0,0,0) at reduce.comp:13 in main",
+            "me: u32 = 5",
+            "values[me] = 5",
+            "gl_LocalInvocationIndex = 5",
+            "gl_NumSubgroups = 2",
+            "gl_SubgroupSize = 32",
+            "values[me] = 40",
+            "\"back\" is no u32",
+            "there is no variable \"nothing\" here",
+            "me = 6",
+            "*#0 main at reduce.comp:13",
+        ],
+    );
 }
 
 #[test]
@@ -203,73 +211,78 @@ fn a_name_is_the_one_of_the_function_in_focus() {
     let commands = "break strange\nbreak weigh\ndelete 1\nbreak 21 if p.mass == 10\nc\nlocals\n\
 print i\nprint q\nset n 90\nup\nprint i\nprint n\n";
     let printed = session(&shader, commands);
-    for expected in [
-        "\"strange\" is no line, and no function that runs\n",
-        "breakpoint 1 at line 20\n",
-        "breakpoint 2, line 21\ninvocation 0 of workgroup (0,0,0) at shadowed.comp:21 in weigh\n",
-        "locals\np: Particle = {mass = 10.0, id = 0, kind = 0}\ni: u32 = 20\nn: u32 = 8\n",
-        "print i\ni = 20\n",
-        "print q\nthere is no variable \"q\" here\n",
-        "print i\ni = 0\n",
-        "print n\nn = 7\n",
-    ] {
-        assert!(printed.contains(expected), "{expected:?} is not in\n{printed}");
-    }
+    tells(
+        &printed,
+        &[
+            "\"strange\" is no line, and no function that runs\n",
+            "breakpoint 1 at line 20\n",
+            "breakpoint 2, line 21\ninvocation 0 of workgroup (0,0,0) at shadowed.comp:21 in weigh\n",
+            "locals\np: Particle = {mass = 10.0, id = 0, kind = 0}\ni: u32 = 20\nn: u32 = 8\n",
+            "print i\ni = 20\n",
+            "print q\nthere is no variable \"q\" here\n",
+            "print i\ni = 0\n",
+            "print n\nn = 7\n",
+        ],
+    );
     // The second call is given other variables.
     let commands = "break 33 if i == 2\nc\nbreak 21\nc\nprint p\nprint i\nprint n\nup\nprint i\n\
 sees particles[2].id\nsees particles[2].kind\n";
     let printed = session(&shader, commands);
-    for expected in [
-        "p = {mass = 42.0, id = 3, kind = 9}\n",
-        "i = 8\n",
-        "n = 9\n",
-        "i = 2\n",
-        // The other half of its word is another variable.
-        "memory holds 3 in particles[2].id\n#0 0 from before these writes\n#1 3 by invocation 2 of \
+    tells(
+        &printed,
+        &[
+            "p = {mass = 42.0, id = 3, kind = 9}\n",
+            "i = 8\n",
+            "n = 9\n",
+            "i = 2\n",
+            // The other half of its word is another variable.
+            "memory holds 3 in particles[2].id\n#0 0 from before these writes\n#1 3 by invocation 2 of \
          workgroup (0,0,0) at shadowed.comp:31  particles[i].id = p.id;\n     not made available by its \
          writer; for invocation 2 of workgroup (0,0,0): its own write\ninvocation 2 of workgroup (0,0,0) may \
          read 3 now, by a plain load\n",
-        "\n#1 9 by invocation 2 of workgroup (0,0,0) at shadowed.comp:32  ",
-    ] {
-        assert!(printed.contains(expected), "{expected:?} is not in\n{printed}");
-    }
+            "\n#1 9 by invocation 2 of workgroup (0,0,0) at shadowed.comp:32  ",
+        ],
+    );
 }
 
 #[test]
 fn parts_of_a_structure_are_read_as_the_structure_is() {
     let commands = "findings off\nbreak 20 on 0 2\nc\nsees sh[1].kind\nsees sh[1].count\nreads sh[1].d.x\n";
     let printed = session(&["cli/tests/compute/parts.spv"], commands);
-    for expected in [
-        "invocation 2 of workgroup (0,0,0) may read 2 now\n",
-        "invocation 2 of workgroup (0,0,0) may read 2000 now, by a load like its next one\n",
-        "what invocation 2 of workgroup (0,0,0) may read of sh[1].d.x by a load like its next one:\n\
+    tells(
+        &printed,
+        &[
+            "invocation 2 of workgroup (0,0,0) may read 2 now\n",
+            "invocation 2 of workgroup (0,0,0) may read 2000 now, by a load like its next one\n",
+            "what invocation 2 of workgroup (0,0,0) may read of sh[1].d.x by a load like its next one:\n\
          #0 0.0 from before: no: #1 is newer",
-    ] {
-        assert!(printed.contains(expected), "{expected:?} is not in\n{printed}");
-    }
+        ],
+    );
 }
 
 #[test]
 fn what_a_function_is_given_by_value_has_its_name() {
     let printed =
         session(&["cli/tests/compute/by_value.spv"], "break 4\nc\nlocals\nfocus 0 2\nprint by\nup\nlocals\n");
-    for expected in ["locals\nat = (9.0, 12.0, 18.0)\nby = 0.5\n", "print by\nby = 2.5\n", "locals\nnone\n"] {
-        assert!(printed.contains(expected), "{expected:?} is not in\n{printed}");
-    }
+    tells(
+        &printed,
+        &["locals\nat = (9.0, 12.0, 18.0)\nby = 0.5\n", "print by\nby = 2.5\n", "locals\nnone\n"],
+    );
 }
 
 #[test]
 fn writes_that_others_superseded_are_told_with_what_they_stored() {
     let commands = "break 8\nc\nc\nc\nc\nsees x\n";
     let printed = session(&["cli/tests/compute/superseded.spv", "--groups", "5"], commands);
-    for expected in [
-        "memory holds 10 in x\n#0 0 from before these writes\n",
-        "\n#1 4 by invocation 0 of workgroup (3,0,0) (atomic, device scope)",
-        "\n#2 8 by invocation 0 of workgroup (2,0,0) (atomic, device scope)",
-        "\n#3 10 by invocation 0 of workgroup (1,0,0) (atomic, device scope)",
-    ] {
-        assert!(printed.contains(expected), "{expected:?} is not in\n{printed}");
-    }
+    tells(
+        &printed,
+        &[
+            "memory holds 10 in x\n#0 0 from before these writes\n",
+            "\n#1 4 by invocation 0 of workgroup (3,0,0) (atomic, device scope)",
+            "\n#2 8 by invocation 0 of workgroup (2,0,0) (atomic, device scope)",
+            "\n#3 10 by invocation 0 of workgroup (1,0,0) (atomic, device scope)",
+        ],
+    );
 }
 
 #[test]
@@ -359,14 +372,15 @@ fn push_constants_are_variables() {
         &[shader, "--push", "0=f32:2.5", "--push", "4=u32:7"],
         "buffers\nprint count\nprint a\nprint Push.count\nprint Push\nsees a\nset a 3\n",
     );
-    for expected in [
-        "Push: Push = {a = 2.5, count = 7}",
-        "count = 7",
-        "a = 2.5",
-        "a is a push constant: nothing writes it",
-    ] {
-        assert!(printed.contains(expected), "{expected:?} is not in\n{printed}");
-    }
+    tells(
+        &printed,
+        &[
+            "Push: Push = {a = 2.5, count = 7}",
+            "count = 7",
+            "a = 2.5",
+            "a is a push constant: nothing writes it",
+        ],
+    );
     let shader = "cli/tests/compute/vectors.spv";
     let matrix: Vec<String> = (0..16).map(|k| format!("{k}")).collect();
     let push = format!("0=f32:{}", matrix.join(","));
@@ -392,21 +406,22 @@ fn values_of_all_sizes_are_chosen_if_the_model_allows_them() {
     commands += "continue\nprint got\nprint number\ncontinue back\ngoto start\nforget\nbreakpoints\n";
     commands += "delete 1\ndelete 2\ndelete 3\ndelete 4\ndelete 5\ncontinue\nprint got\nprint number\n";
     let printed = session(&[shader, "--groups", "2"], &commands);
-    for expected in [
-        "does not allow 9 here, only 0, 7;",
-        "the load returns 0 (the memory model allows 0, 7)",
-        "does not allow 700 here, only 0, -700;",
-        "the load returns 0 (the memory model allows 0, -700)",
-        // Torn: the upper half is new, the lower one old.
-        "does not allow 0x800000007 here",
-        "the load returns 0x700000000 (the memory model allows 0, 8, 0x700000000, 0x700000008)",
-        "does not allow -1 here, only 0.0",
-        "the load returns 0.0 (the memory model allows 0.0",
-        "does not allow 1 here, only 0, 5;",
-        "the load returns 0, 5 (the memory model allows 0, 5; 0, 5)",
-    ] {
-        assert!(printed.contains(expected), "{expected:?} is not in\n{printed}");
-    }
+    tells(
+        &printed,
+        &[
+            "does not allow 9 here, only 0, 7;",
+            "the load returns 0 (the memory model allows 0, 7)",
+            "does not allow 700 here, only 0, -700;",
+            "the load returns 0 (the memory model allows 0, -700)",
+            // Torn: the upper half is new, the lower one old.
+            "does not allow 0x800000007 here",
+            "the load returns 0x700000000 (the memory model allows 0, 8, 0x700000000, 0x700000008)",
+            "does not allow -1 here, only 0.0",
+            "the load returns 0.0 (the memory model allows 0.0",
+            "does not allow 1 here, only 0, 5;",
+            "the load returns 0, 5 (the memory model allows 0, 5; 0, 5)",
+        ],
+    );
     let got: Vec<&str> = printed.lines().filter(|line| line.starts_with("got = ")).collect();
     assert_eq!(got.len(), 2, "{printed}");
     assert_eq!(got[0], "got = [0, 0, 0x700000000, 5]", "{printed}");
