@@ -76,6 +76,24 @@ fn specialization_constants_take_code_away() {
     }
 }
 
+/// The first value of a workgroup variable by an atomic operation: one that reads nothing that anybody learns,
+/// or one that reads what was never written.
+#[test]
+fn exchanges_initialise() {
+    let expected: Vec<u32> = (0..32).map(|i| 62 - i).collect();
+    let arguments = "--groups 1 --buffer 0:0=u32x32 --dump 0:0";
+    computes("exchanges", arguments, &expected);
+    for (constant, line) in [(0, "exchanges.comp:12"), (1, "exchanges.comp:14")] {
+        for mode in ["check", "explore"] {
+            let output = exec("exchanges", &["--mode", mode], &format!("{arguments} --spec {constant}=true"));
+            let errors = errors(&output);
+            let told = errors.matches("error[").count();
+            assert!(told == 1 && errors.contains("error[uninitialised-read]"), "{mode}:\n{errors}");
+            assert!(errors.contains(line), "{mode}:\n{errors}");
+        }
+    }
+}
+
 #[test]
 fn saxpy() {
     let expected: Vec<f32> =

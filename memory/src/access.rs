@@ -47,6 +47,8 @@ pub struct Access {
     pub semantics: Semantics,
     /// The semantics of a compare-exchange that fails (`Unequal`).
     pub unequal: Semantics,
+    /// False if no instruction uses the value that an atomic instruction returns.
+    pub result_used: bool,
 }
 
 impl Access {
@@ -64,6 +66,7 @@ impl Access {
             atomic: None,
             semantics: Semantics::RELAXED,
             unequal: Semantics::RELAXED,
+            result_used: true,
         }
     }
 }

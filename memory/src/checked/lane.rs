@@ -328,7 +328,9 @@ impl Lane<'_> {
         value: u64,
         comparator: u64,
     ) -> u64 {
-        let Some(place) = self.component(access, kinds.0, 0) else { return 0 };
+        let Some(mut place) = self.component(access, kinds.0, 0) else { return 0 };
+        // Nothing depends on what an exchange without a use of its result replaces: it initialises.
+        place.undefined &= access.result_used || op != AtomicOp::Exchange;
         let old = self.held(place.offset, access.size).unwrap_or(0);
         if self.core.exploring.is_some() && pieces(place.address, access.size).count() == 1 {
             return self.explore_modify(access, kinds, &place, (op, value, comparator), old);

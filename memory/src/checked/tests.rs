@@ -288,6 +288,25 @@ fn undefined_and_outside() {
     assert_eq!(m.ids(), [FindingId::UninitialisedRead]);
 }
 
+/// Nothing depends on what an exchange without a use of its result reads; other operations make the new value
+/// of it.
+#[test]
+fn an_exchange_initialises() {
+    for (op, result_used, read) in [
+        (AtomicOp::Exchange, false, false),
+        (AtomicOp::Exchange, true, true),
+        (AtomicOp::Or, false, true),
+        (AtomicOp::CompareExchange, false, true),
+    ] {
+        let mut m = Machine::stale();
+        let atomic = m.atomic(W, Scope::Workgroup, Semantics::RELAXED);
+        m.update((1, 0), op, &Access { result_used, ..atomic }, 12, 7, 0);
+        m.load(2, 0, W, 12, SHARED);
+        let expected: &[FindingId] = if read { &[FindingId::UninitialisedRead] } else { &[] };
+        assert_eq!(m.ids(), expected, "{op:?}, result used: {result_used}");
+    }
+}
+
 #[test]
 fn dispatches_are_apart() {
     let mut m = Machine::stale();

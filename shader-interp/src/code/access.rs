@@ -351,6 +351,7 @@ impl Generator<'_> {
         }
         entry.atomic = Some(atomic);
         entry.access.components = 1;
+        entry.access.result_used = self.plan.uses_results(op);
         for (k, argument) in op.arguments.iter().enumerate() {
             let name = self.value(*argument)?;
             for word in 0..words(self.scalar(*argument)) {
@@ -374,9 +375,10 @@ impl Generator<'_> {
     }
 
     fn image(&mut self, op: &Op, image: &ImageOperand) -> Result<()> {
-        let Some(instruction) = ImageInstruction::of_kind(&op.kind, op.site, op.results.len()) else {
+        let Some(mut instruction) = ImageInstruction::of_kind(&op.kind, op.site, op.results.len()) else {
             return not_implemented(format!("{:?}", op.kind));
         };
+        instruction.set_result_used(self.plan.uses_results(op));
         let mut touched = Names::new();
         let mut index = |this: &mut Self, element: Option<Value>| -> Result<ElementIndex> {
             Ok(match element {

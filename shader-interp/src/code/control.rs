@@ -445,7 +445,7 @@ impl Generator<'_> {
                 self.define(op.results[0], name)
             }
             OpKind::Alu(_) | OpKind::Convert(_) | OpKind::Pack64 | OpKind::Unpack64 => {
-                if op.results.iter().all(|v| self.plan.uses[v.0 as usize] == 0) {
+                if !self.plan.uses_results(op) {
                     return Ok(());
                 }
                 if let Some((opcode, arguments)) = self.plan.fused.get(&op.results[0]) {

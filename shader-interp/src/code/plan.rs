@@ -22,6 +22,13 @@ pub(super) struct Plan {
     pub constants: FxHashMap<Value, u64>,
 }
 
+impl Plan {
+    /// True if one of the results has a use that is left.
+    pub fn uses_results(&self, op: &Op) -> bool {
+        op.results.iter().any(|v| self.uses[v.0 as usize] > 0)
+    }
+}
+
 /// `(base << shift) + immediate`, wrapping at 32 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Offset {
@@ -140,7 +147,7 @@ impl<'a> Planner<'a> {
 
     fn op(&mut self, op: &Op, at: LoopId) {
         if let OpKind::Alu(_) | OpKind::Convert(_) | OpKind::Pack64 | OpKind::Unpack64 = op.kind
-            && op.results.iter().all(|v| self.plan.uses[v.0 as usize] == 0)
+            && !self.plan.uses_results(op)
         {
             return;
         }

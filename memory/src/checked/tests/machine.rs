@@ -191,8 +191,8 @@ impl Machine {
         })
     }
 
-    /// An update of the word at `byte` of device memory; returns what was there.
-    fn update(
+    /// An update of the word at `byte`; returns what was there.
+    pub(super) fn update(
         &mut self,
         at: (u32, u32),
         op: AtomicOp,
@@ -202,7 +202,7 @@ impl Machine {
         comparator: u32,
     ) -> u32 {
         let (site, lane) = at;
-        self.with(lane, U, byte, 0, |memory, to, mask| {
+        self.with(lane, access.class, byte, 0, |memory, to, mask| {
             let (mut out, value) = ([Lanes::ZERO], [Lanes([value; LANES])]);
             let comparator = [Lanes([comparator; LANES])];
             let comparator = (op == AtomicOp::CompareExchange).then_some(&comparator[..]);

@@ -100,6 +100,11 @@ impl ImageInstruction {
         &self.access
     }
 
+    /// Sets whether an instruction uses what it returns ([`Access::result_used`]).
+    pub(crate) fn set_result_used(&mut self, used: bool) {
+        self.access.result_used = used;
+    }
+
     fn is_query(&self) -> bool {
         matches!(
             self.operation,
