@@ -23,7 +23,7 @@ impl Level {
             {
                 use std::is_x86_feature_detected as has;
                 let bits = has!("bmi1") && has!("bmi2") && has!("lzcnt") && has!("popcnt");
-                if bits && has!("avx2") {
+                if bits && has!("avx2") && has!("f16c") {
                     let wide = has!("avx512f") && has!("avx512dq") && has!("avx512vl") && has!("avx512bw");
                     return Level(if wide { Set::Avx512 } else { Set::Avx2 });
                 }

@@ -12,9 +12,10 @@ pub(super) struct Assembler {
     at: u64,
     /// Where labels are bound.
     places: Vec<Option<u64>>,
-    /// Ends of branches, whose last four bytes are the distance to a label.
+    /// Ends of branches, and of what takes an address, whose last four bytes are the distance to a label.
     branches: Vec<(u64, Label)>,
     failed: Option<IcedError>,
+    count: u32,
 }
 
 impl Assembler {
@@ -23,12 +24,17 @@ impl Assembler {
         let mut encoder = Encoder::new(64);
         let at = data.len() as u64;
         encoder.set_buffer(data);
-        Assembler { encoder, at, places: Vec::new(), branches: Vec::new(), failed: None }
+        Assembler { encoder, at, places: Vec::new(), branches: Vec::new(), failed: None, count: 0 }
     }
 
     /// Bytes so far.
     pub fn position(&self) -> u64 {
         self.at
+    }
+
+    /// Instructions so far.
+    pub fn count(&self) -> u32 {
+        self.count
     }
 
     /// A label that is bound later.
@@ -49,6 +55,7 @@ impl Assembler {
 
     /// Appends an instruction. The first that cannot be encoded is what [`Assembler::finish`] returns.
     pub fn put(&mut self, instruction: Result<Instruction, IcedError>) {
+        self.count += 1;
         match instruction.and_then(|instruction| self.encoder.encode(&instruction, self.at)) {
             Ok(length) => self.at += length as u64,
             Err(error) => _ = self.failed.get_or_insert(error),
@@ -59,6 +66,13 @@ impl Assembler {
     pub fn branch(&mut self, code: Code, to: Label) {
         self.put(Instruction::with_branch(code, self.at));
         self.branches.push((self.at, to));
+    }
+
+    /// A register becomes the address of a label.
+    pub fn address(&mut self, to: Register, label: Label) {
+        // As of a jump, the last four bytes are the distance.
+        self.load(Code::Lea_r64_m, to, MemoryOperand::with_base_displ(Register::RIP, self.at as i64));
+        self.branches.push((self.at, label));
     }
 
     /// An instruction of two registers.

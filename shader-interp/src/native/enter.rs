@@ -111,6 +111,8 @@ impl<M: MemorySystem> Visit<'_, '_, M> {
         let workgroup = (&raw mut own).cast();
         let mut state = State {
             scratch: MaybeUninit::uninit(),
+            groups: MaybeUninit::uninit(),
+            farthest: MaybeUninit::uninit(),
             vectors,
             masks,
             private,

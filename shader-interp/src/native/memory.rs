@@ -166,6 +166,17 @@ impl Access {
         self.words.iter().for_each(|register| each(*register, stores, !stores));
     }
 
+    /// Whether it, which is that of `inst`, only loads, and nobody may wait for what it loads.
+    pub fn only_loads(&self, code: &Code, inst: &Inst) -> bool {
+        let listed = matches!(inst.op, Opcode::Load | Opcode::LoadUniform);
+        let entry = code.memory.get(if listed { inst.imm as usize } else { inst.aux as usize });
+        let awaited = |access: &pellucid_memory::access::Access| {
+            access.volatile || access.visible.is_some() && !self.is_near()
+        };
+        let loads = matches!(self.does, Does::Load | Does::LoadUniform) && !self.atomic;
+        loads && entry.is_some_and(|entry| !awaited(&entry.access))
+    }
+
     /// Whether its memory is in the caches.
     fn is_near(&self) -> bool {
         !matches!(self.space, Space::View(_))

@@ -120,6 +120,8 @@ pub(super) enum Constant {
     QuadsHigh,
     /// All bits of the odd words.
     OddOnes,
+    /// 2^52 as floats of 64 bits: the integers above it are told by their low words.
+    TwoTo52,
 }
 
 /// Bytes of a constant.
@@ -127,7 +129,7 @@ pub(super) const STRIDE: usize = 64;
 
 impl Constant {
     /// Where the last of them ends.
-    pub const END: i64 = (Constant::OddOnes as i64 + 1) * STRIDE as i64;
+    pub const END: i64 = (Constant::TwoTo52 as i64 + 1) * STRIDE as i64;
 
     /// Where it stands.
     pub fn place(self) -> i64 {
@@ -162,7 +164,7 @@ impl Constant {
         ];
         let constants = words.into_iter().flat_map(|word| [word; 16]);
         let bits = (0..4).flat_map(|part| (0..16).map(move |j| if j < 8 { 1 << (8 * part + j) } else { 0 }));
-        let rows: [fn(u32) -> u32; 14] = [
+        let rows: [fn(u32) -> u32; 15] = [
             |i| i,
             |i| 2 * i,
             |i| 4 * i,
@@ -177,6 +179,7 @@ impl Constant {
             |i| if i % 2 == 0 { i / 4 + 4 * (i & 2) } else { 0 },
             |i| if i % 2 == 0 { i / 4 + 4 * (i & 2) + 4 } else { 0 },
             |i| 0u32.wrapping_sub(i % 2),
+            |i| i % 2 * 0x4330_0000,
         ];
         let rows = rows.into_iter().flat_map(|row| (0..16).map(row));
         constants.chain(bits).chain(rows).flat_map(u32::to_le_bytes).collect()

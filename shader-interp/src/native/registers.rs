@@ -11,6 +11,7 @@ use crate::code::{Code, Inst, Opcode, OperandKind, Pin};
 use iced_x86::{Code as X86, Instruction, MemoryOperand, Register};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::ops::Range;
 
 /// Host registers that hold the same all the time.
 pub(super) const VECTORS: Register = Register::RBX;
@@ -121,12 +122,16 @@ pub(super) struct Part<'a> {
     scratch: u8,
     /// Registers that the instruction at hand uses.
     locked: u32,
+    /// The most that one did.
+    pub most: u32,
     uses: Uses,
     /// 16 lanes: what the mask registers of the host hold.
     masks: [Option<u32>; 8],
     next_mask: u8,
     /// Vector registers that are in host registers for the whole region.
     pub pinned: Vec<u16>,
+    /// The parts whose pinned registers are.
+    together: Range<usize>,
     /// Vector registers that an instruction reads.
     pub reads: Vec<bool>,
 }
@@ -143,10 +148,12 @@ impl<'a> Part<'a> {
             held: [EMPTY; 32],
             scratch: form.registers(),
             locked: 0,
+            most: 0,
             uses: Uses::new(),
             masks: [None; 8],
             next_mask: 0,
             pinned: Vec::new(),
+            together: 0..form.parts(),
             reads: {
                 let mut reads = vec![false; code.vectors as usize];
                 for inst in &code.code {
@@ -202,17 +209,28 @@ impl<'a> Part<'a> {
 
     /// Values of `registers` stay in the host's registers from here on, in those of the highest numbers.
     pub fn pin(&mut self, registers: Vec<u16>) {
-        self.scratch = self.form.registers() - (registers.len() * self.form.parts()) as u8;
-        self.pinned = registers;
+        self.pin_parts(0..self.form.parts(), registers);
+    }
+
+    /// The same of some parts alone, which run together.
+    pub fn pin_parts(&mut self, parts: Range<usize>, registers: Vec<u16>) {
+        self.scratch = self.form.registers() - (registers.len() * parts.len()) as u8;
+        (self.pinned, self.together) = (registers, parts);
+    }
+
+    /// The parts that run together.
+    pub fn together(&self) -> Range<usize> {
+        self.together.clone()
     }
 
     fn pinned_at(&self, index: usize, part: usize) -> u8 {
-        self.form.registers() - 1 - (index * self.form.parts() + part) as u8
+        let place = index * self.together.len() + part - self.together.start;
+        self.form.registers() - 1 - place as u8
     }
 
     /// Loads all pinned registers.
     pub fn load_pinned(&mut self) {
-        for part in 0..self.form.parts() {
+        for part in self.together() {
             self.part = part;
             for (index, register) in self.pinned.clone().into_iter().enumerate() {
                 let (to, from) = (self.host(self.pinned_at(index, part)), self.file(register));
@@ -223,7 +241,7 @@ impl<'a> Part<'a> {
 
     /// Stores those of `registers`, which are pinned, that `written` holds for.
     pub fn store_pinned(&mut self, registers: &[u16], written: impl Fn(u16) -> bool) {
-        for part in 0..self.form.parts() {
+        for part in self.together() {
             self.part = part;
             for (index, register) in registers.iter().enumerate().filter(|(_, register)| written(**register))
             {
@@ -304,6 +322,7 @@ impl<'a> Part<'a> {
         };
         self.evict(k, false);
         self.locked |= 1 << k;
+        self.most = self.most.max(self.locked.count_ones());
         k
     }
 
@@ -479,6 +498,29 @@ impl<'a> Part<'a> {
                 self.asm.registers(X86::VEX_Vmovmskps_r32_ymm, to, from);
             }
         }
+    }
+
+    /// The part's bits of a mask register of the program, to a register of 32 bits.
+    pub fn bits_of_mask(&mut self, mask: u16, to: Register) {
+        match self.held_mask(mask) {
+            Some(k) => self.bits(k, to),
+            None => {
+                let code = if self.form == Form::Avx2 { X86::Movzx_r32_rm8 } else { X86::Movzx_r32_rm16 };
+                let from = self.mask_file(mask);
+                self.asm.load(code, to, from);
+            }
+        }
+    }
+
+    /// The condition that a mask register of the program is in a register of the host.
+    pub fn held_mask(&mut self, mask: u16) -> Option<u8> {
+        let mask = u32::from(mask);
+        if self.form == Form::Avx512 {
+            return self.masks.iter().position(|held| *held == Some(mask)).map(|k| k as u8);
+        }
+        let k = self.held.iter().position(|held| held.holds == Holds::Mask(mask))?;
+        self.locked |= 1 << k;
+        Some(k as u8)
     }
 
     /// A condition becomes a mask register.

@@ -51,33 +51,7 @@ pub(super) fn is_long(op: Opcode) -> bool {
 
 /// Whether an encoding is for 16 lanes only.
 pub(super) fn is_wide(op: Opcode) -> bool {
-    use Opcode::*;
-    matches!(
-        op,
-        UDiv | UMod
-            | SDiv
-            | SRem
-            | SMod
-            | UMulHigh
-            | F16ToF32
-            | F32ToF16
-            | UnpackHalfLow
-            | UnpackHalfHigh
-            | PackHalf2x16
-            | IMul64
-            | IEqual64
-            | INotEqual64
-            | ULess64
-            | ULessEqual64
-            | SLess64
-            | SLessEqual64
-            | Exp
-            | Exp2
-            | Log
-            | Log2
-            | Sin
-            | Cos
-    )
+    is_long(op)
 }
 
 macro_rules! rows {
@@ -343,6 +317,9 @@ rows! {
             self.set(inst.dst + 1, u);
         };
         IMul64 => {
+            if self.form == Form::Avx2 {
+                return self.product_of_pairs(inst);
+            }
             // As pairs of words, two registers of eight: the order within them is undone with the halves.
             let (x, y) = (self.pairs(inst.a), self.pairs(inst.b));
             for k in 0..2 {
@@ -403,12 +380,12 @@ rows! {
         MaskToInt => self.spread(inst, Constant::One);
         MaskToLanes => self.spread(inst, Constant::Ones);
         MaskMov => {
-            self.mask_bits(inst.a, Register::EAX);
+            self.bits_of_mask(inst.a, Register::EAX);
             self.mask_result(inst.dst);
         };
         MaskMovMasked => {
-            self.mask_bits(inst.dst, Register::EAX);
-            self.mask_bits(inst.a, Register::EDX);
+            self.bits_of_mask(inst.dst, Register::EAX);
+            self.bits_of_mask(inst.a, Register::EDX);
             self.asm.registers(X86::Xor_r32_rm32, Register::EDX, Register::EAX);
             self.asm.registers(X86::Mov_r32_rm32, Register::R8D, RUNNING);
             let before = self.part * 32 / self.form.parts();
@@ -418,25 +395,25 @@ rows! {
             self.mask_result(inst.dst);
         };
         MaskSelect => {
-            self.mask_bits(inst.c, Register::EAX);
-            self.mask_bits(inst.b, Register::EDX);
-            self.mask_bits(inst.a, Register::R8D);
+            self.bits_of_mask(inst.c, Register::EAX);
+            self.bits_of_mask(inst.b, Register::EDX);
+            self.bits_of_mask(inst.a, Register::R8D);
             self.asm.registers(X86::Xor_r32_rm32, Register::EDX, Register::EAX);
             self.asm.registers(X86::And_r32_rm32, Register::EDX, Register::R8D);
             self.asm.registers(X86::Xor_r32_rm32, Register::EAX, Register::EDX);
             self.mask_result(inst.dst);
         };
-        MaskAnd => self.mask_pair(inst, X86::And_r32_rm32);
-        MaskOr => self.mask_pair(inst, X86::Or_r32_rm32);
-        MaskXor => self.mask_pair(inst, X86::Xor_r32_rm32);
+        MaskAnd => self.mask_pair(inst, (X86::And_r32_rm32, AND));
+        MaskOr => self.mask_pair(inst, (X86::Or_r32_rm32, OR));
+        MaskXor => self.mask_pair(inst, (X86::Xor_r32_rm32, XOR));
         MaskNot => {
-            self.mask_bits(inst.a, Register::EAX);
+            self.bits_of_mask(inst.a, Register::EAX);
             self.asm.put(Instruction::with1(X86::Not_rm32, Register::EAX));
             self.mask_result(inst.dst);
         };
         MaskEqual => {
-            self.mask_bits(inst.a, Register::EAX);
-            self.mask_bits(inst.b, Register::EDX);
+            self.bits_of_mask(inst.a, Register::EAX);
+            self.bits_of_mask(inst.b, Register::EDX);
             self.asm.registers(X86::Xor_r32_rm32, Register::EAX, Register::EDX);
             self.asm.put(Instruction::with1(X86::Not_rm32, Register::EAX));
             self.mask_result(inst.dst);
@@ -460,8 +437,7 @@ rows! {
         IEqual64 => self.equal_pairs(inst);
         INotEqual64 => {
             let equal = self.equal_pairs(inst);
-            let k = Register::K0 + u32::from(equal);
-            self.asm.registers(X86::VEX_Knotw_kr_kr, k, k);
+            self.invert(equal);
             equal
         };
         ULess64 => self.compare_pairs(inst, I_LESS, false);
@@ -595,13 +571,6 @@ impl Part<'_> {
         });
     }
 
-    /// A part of a mask register, to a register of 32 bits.
-    fn mask_bits(&mut self, mask: u16, to: Register) {
-        let code = if self.form == Form::Avx2 { X86::Movzx_r32_rm8 } else { X86::Movzx_r32_rm16 };
-        let from = self.mask_file(mask);
-        self.asm.load(code, to, from);
-    }
-
     /// EAX becomes a part of a mask register.
     fn mask_result(&mut self, mask: u16) {
         self.forget_mask(mask);
@@ -612,9 +581,16 @@ impl Part<'_> {
         }
     }
 
-    fn mask_pair(&mut self, inst: &Inst, code: X86) {
-        self.mask_bits(inst.a, Register::EAX);
-        self.mask_bits(inst.b, Register::EDX);
+    fn mask_pair(&mut self, inst: &Inst, (code, vectors): (X86, Operation)) {
+        if self.form == Form::Avx2
+            && let (Some(x), Some(y)) = (self.held_mask(inst.a), self.held_mask(inst.b))
+        {
+            let t = self.temporary();
+            self.binary(vectors, t, x, Source::Host(y));
+            return self.set_mask(inst.dst, t);
+        }
+        self.bits_of_mask(inst.a, Register::EAX);
+        self.bits_of_mask(inst.b, Register::EDX);
         self.asm.registers(code, Register::EAX, Register::EDX);
         self.mask_result(inst.dst);
     }

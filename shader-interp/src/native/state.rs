@@ -19,10 +19,25 @@ pub(super) struct Scratch {
     results: [u32; 16],
 }
 
+/// A group of lanes that runs a loop by itself (`translate::apart`).
+#[repr(C)]
+pub(super) struct Group {
+    /// How far it is: the less, the farther; -1 before its first turn.
+    place: u64,
+    /// Where it goes on.
+    resume: u64,
+    /// Its running lanes.
+    mask: u32,
+    fuel: u32,
+}
+
 /// The strand's state where machine code finds it. The rest of what the interpreter needs follows.
 #[repr(C)]
 pub(super) struct State {
     pub scratch: MaybeUninit<Scratch>,
+    pub groups: MaybeUninit<[Group; 4]>,
+    /// How far the group is that is the farthest.
+    pub farthest: MaybeUninit<u64>,
     /// The register file.
     pub vectors: *mut Lanes,
     /// The mask file.
@@ -54,6 +69,22 @@ pub(super) struct State {
     pub visit: *mut (),
 }
 
+pub(super) const FARTHEST: usize = offset_of!(State, farthest);
+pub(super) const fn group_place(k: usize) -> usize {
+    group(k) + offset_of!(Group, place)
+}
+pub(super) const fn group_resume(k: usize) -> usize {
+    group(k) + offset_of!(Group, resume)
+}
+pub(super) const fn group_mask(k: usize) -> usize {
+    group(k) + offset_of!(Group, mask)
+}
+pub(super) const fn group_fuel(k: usize) -> usize {
+    group(k) + offset_of!(Group, fuel)
+}
+const fn group(k: usize) -> usize {
+    offset_of!(State, groups) + k * size_of::<Group>()
+}
 pub(super) const VECTORS: usize = offset_of!(State, vectors);
 pub(super) const MASKS: usize = offset_of!(State, masks);
 pub(super) const PRIVATE: usize = offset_of!(State, private);

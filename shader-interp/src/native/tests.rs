@@ -47,6 +47,8 @@ struct Generator {
     rows: Vec<Opcode>,
     tests: Vec<Opcode>,
     memory: Vec<MemoryEntry>,
+    /// Accesses only load, and in no order.
+    only_loads: bool,
 }
 
 fn row(op: Opcode) -> Inst {
@@ -85,7 +87,8 @@ impl Generator {
             rows.retain(|op| is_encoded(*op));
         }
         let tests = Opcode::ALL.iter().copied().filter(|op| op.fused().is_some()).collect();
-        Generator { random: Random::new(seed), code: Vec::new(), parks: 0, rows, tests, memory: Vec::new() }
+        let random = Random::new(seed);
+        Generator { random, code: Vec::new(), parks: 0, rows, tests, memory: Vec::new(), only_loads: false }
     }
 
     fn vector(&mut self, run: u16, written: bool) -> u16 {
@@ -119,18 +122,24 @@ impl Generator {
             Space::Workgroup(Reference(0)),
             Space::Private { start: 4, end: 44 },
         ]);
+        let only_loads = self.only_loads;
+        let space = match space {
+            Space::Private { .. } if only_loads => Space::View(0),
+            space => space,
+        };
         let private = matches!(space, Space::Private { .. });
         let shared = !private && space != Space::View(0);
-        let kind = self.random.below(if shared { 3u32 } else { 2 });
+        let kind = if only_loads { 0 } else { self.random.below(if shared { 3u32 } else { 2 }) };
         let (loads, modifies) = (kind == 0 || space == Space::View(0), kind == 2);
         let size = if modifies { 4 } else { self.random.pick(&[1, 2, 4, 4, 4, 8u8]) };
+        let size = if only_loads { 4 } else { size };
         let size = if private { size.min(4) } else { size };
         let several = !private && !modifies;
         let components = if several { self.random.pick(&[1, 1, 1, 2, 3, 4u8]) } else { 1 };
         let components = if size == 8 { components.min(3) } else { components };
         let words = u16::from(components) * if size == 8 { 2 } else { 1 };
         let mut access = Access::plain(StorageClasses::UNIFORM, size, components);
-        if modifies || size == 4 && words == 1 && !private && self.random.chance(20) {
+        if modifies || size == 4 && words == 1 && !private && !only_loads && self.random.chance(20) {
             access.atomic = Some(Scope::Device);
         }
         // Lanes follow one another, most often.
@@ -221,7 +230,7 @@ impl Generator {
             (inst.dst, inst.a, inst.b) = (if loads { LOADED } else { values[0] }, offset, slot);
             (inst.c, inst.aux, inst.imm) = (shift as u16, entry as u16, immediate);
         }
-        let alone = !private && space != Space::View(0);
+        let alone = !private && space != Space::View(0) && !only_loads;
         if alone {
             self.code.push((row(Opcode::Jump), To::Here(self.code.len() + 1)));
         }
@@ -264,6 +273,37 @@ impl Generator {
         }
     }
 
+    /// Rows of a loop that changes nothing in memory.
+    fn rows_that_load(&mut self) {
+        let most = if self.random.chance(10) { 90 } else { 10u32 };
+        for _ in 0..self.random.below(most) {
+            if self.random.chance(10) {
+                self.only_loads = true;
+                self.access();
+                self.only_loads = false;
+            }
+            let op = self.random.pick(&self.rows.clone());
+            let inst = self.operands(op);
+            self.code.push((inst, To::End));
+        }
+    }
+
+    /// A way out of a loop: its place, and where lanes wait behind it, if they leave one after the other.
+    fn exit(&mut self) -> Option<(usize, Option<u16>)> {
+        if self.random.chance(60) {
+            let park = self.park()?;
+            return Some((self.split(park), Some(park)));
+        }
+        let jump = if self.random.chance(50) {
+            let test = self.random.pick(&self.tests.clone());
+            self.operands(test.fused().expect("a test").1)
+        } else {
+            self.operands(Opcode::JumpUnless)
+        };
+        self.code.push((jump, To::End));
+        Some((self.code.len() - 1, None))
+    }
+
     fn park(&mut self) -> Option<u16> {
         (self.parks < PARKS).then(|| {
             self.parks += 1;
@@ -295,7 +335,7 @@ impl Generator {
     fn block(&mut self, depth: u32) {
         for _ in 0..1 + self.random.below(3u32) {
             self.line();
-            match self.random.below(if depth == 0 { 1 } else { 7u32 }) {
+            match self.random.below(if depth == 0 { 1 } else { 8u32 }) {
                 0 => {}
                 // Divergent selection.
                 1 | 2 => {
@@ -342,6 +382,26 @@ impl Generator {
                     }
                     self.land(split);
                     self.join(park);
+                }
+                // One that changes nothing in memory, that lanes leave one after the other and all at once.
+                6 => {
+                    let again = self.code.len();
+                    let mut exits = Vec::new();
+                    for _ in 0..self.random.below(4u32) {
+                        self.rows_that_load();
+                        exits.extend(self.exit());
+                    }
+                    self.rows_that_load();
+                    if self.random.chance(50) {
+                        self.code.push((row(Opcode::Repeat), To::Here(again)));
+                    } else {
+                        let test = self.random.pick(&self.tests.clone());
+                        let jump = test.fused().expect("a test").1;
+                        let inst = self.operands(jump.repeated().expect("a back-edge"));
+                        self.code.push((inst, To::Here(again)));
+                    }
+                    exits.iter().for_each(|(from, _)| self.land(*from));
+                    exits.iter().filter_map(|(_, park)| *park).for_each(|park| self.join(park));
                 }
                 // A loop that all take while any wants to.
                 _ => {

@@ -7,10 +7,14 @@
 //! **The files are the interface.** Between lines, and wherever the interpreter goes on, the register file
 //! and the mask file hold what the interpreter would have there. Inside a *region*, a loop all of whose
 //! instructions have encodings, the vector registers that it uses most stay in host registers from line to
-//! line; whatever leaves it stores them.
+//! line; whatever leaves it stores them. With 8 lanes such loops are those of [`apart`], whose groups of lanes
+//! may stand at different turns inside.
 
+mod apart;
 mod regions;
+mod turn;
 
+use self::apart::Apart;
 use self::regions::{Region, loops};
 use super::assembler::{Assembler, Label};
 use super::image::TexelAccess;
@@ -91,6 +95,7 @@ struct Translator<'a> {
     /// The lines' first instructions.
     labels: FxHashMap<usize, Label>,
     regions: Vec<Region>,
+    aparts: Vec<Apart>,
     /// Where instructions of a region are entered that follow one which the interpreter may have run.
     pads: Vec<(usize, Label)>,
     exits: Vec<(Label, Exit)>,
@@ -129,6 +134,7 @@ pub(super) fn translate(
     let mut translator = Translator {
         labels: FxHashMap::default(),
         regions: Vec::new(),
+        aparts: Vec::new(),
         pads: Vec::new(),
         exits: Vec::new(),
         ended,
@@ -136,14 +142,18 @@ pub(super) fn translate(
         part: Part::new(asm, form, code, formats),
         kinds,
     };
-    if form == Form::Avx512 {
-        translator.find_regions(&loops, depth);
+    match form {
+        Form::Avx2 => translator.find_apart(&loops),
+        Form::Avx512 => translator.find_regions(&loops, depth),
     }
     translator.find_lines();
     let enter = translator.frame();
     for row in 0..code.code.len() {
-        if translator.labels.contains_key(&row) {
-            translator.line(row);
+        match translator.apart(row) {
+            Some(apart) if translator.is_start(apart, row) => translator.run_apart(apart),
+            Some(_) => {}
+            None if translator.labels.contains_key(&row) => translator.line(row),
+            None => {}
         }
     }
     translator.exits();
@@ -253,25 +263,14 @@ impl<'a> Translator<'a> {
             for part in 0..self.part.form.parts() {
                 self.part.begin_line(part);
                 for k in lanes.clone() {
-                    let inst = &code[k];
                     self.part.begin_row(&uses[k - row]);
-                    match inst.op.test() {
-                        Some((test, _)) => {
-                            let condition = self.part.test(test, inst);
-                            self.part.set_mask(inst.dst, condition);
-                        }
-                        None => match (Access::of(self.part.code, inst), &image) {
-                            (Some(access), _) => self.part.access(&access),
-                            (_, Some(image)) => self.part.image(image),
-                            _ => self.part.row(inst),
-                        },
-                    }
+                    self.lanes(&code[k], image.as_ref());
                     self.part.end_row();
                 }
                 if let (Some((test, _)), Some(k)) = (test, control) {
                     self.part.begin_row(&uses[k - row]);
                     let condition = self.part.test(test, &code[k]);
-                    self.tested(part, condition);
+                    self.tested(part, |part, to| part.bits(condition, to));
                     self.part.end_row();
                 }
                 self.part.end_line();
@@ -289,15 +288,33 @@ impl<'a> Translator<'a> {
         }
     }
 
-    /// A part's result of a fused test joins the others'.
-    fn tested(&mut self, part: usize, condition: u8) {
-        if part == 0 {
-            return self.part.bits(condition, TESTED);
+    /// An instruction of a line, for the lanes of the part at hand.
+    fn lanes(&mut self, inst: &Inst, image: Option<&TexelAccess>) {
+        match inst.op.test() {
+            Some((test, _)) => {
+                let condition = self.part.test(test, inst);
+                self.part.set_mask(inst.dst, condition);
+            }
+            None => match (Access::of(self.part.code, inst), image) {
+                (Some(access), _) => self.part.access(&access),
+                (_, Some(image)) => self.part.image(image),
+                _ => self.part.row(inst),
+            },
         }
-        self.part.bits(condition, Register::EAX);
+    }
+
+    /// What decides a branch for a part's lanes joins what does for those that run together with it.
+    fn tested(&mut self, part: usize, bits: impl FnOnce(&mut Part<'_>, Register)) {
+        let first = part == self.part.together().start;
+        let to = if first { TESTED } else { Register::EAX };
+        bits(&mut self.part, to);
         let lanes = 32 / self.part.form.parts();
-        self.asm().immediate(X86::Shl_rm32_imm8, Register::EAX, (part * lanes) as i32);
-        self.asm().registers(X86::Or_r32_rm32, TESTED, Register::EAX);
+        if part > 0 {
+            self.asm().immediate(X86::Shl_rm32_imm8, to, (part * lanes) as i32);
+        }
+        if !first {
+            self.asm().registers(X86::Or_r32_rm32, TESTED, Register::EAX);
+        }
     }
 
     fn store_region(&mut self, region: usize) {
@@ -409,6 +426,12 @@ impl<'a> Translator<'a> {
     /// The running lanes where the test fails are parked; the flags tell whether any is left.
     fn split(&mut self, row: usize) {
         let inst = &self.code()[row];
+        self.park(inst);
+        self.jump(X86::Je_rel32_64, row, inst.imm as usize);
+    }
+
+    /// The same without the jump.
+    fn park(&mut self, inst: &Inst) {
         let park = MemoryOperand::with_base_displ(MASKS, i64::from(inst.dst) * 4);
         let asm = self.asm();
         asm.registers(X86::Mov_r32_rm32, Register::EAX, RUNNING);
@@ -417,7 +440,6 @@ impl<'a> Translator<'a> {
         asm.registers(X86::Xor_r32_rm32, Register::EAX, RUNNING);
         asm.store(X86::Or_rm32_r32, park, Register::EAX);
         asm.registers(X86::Test_rm32_r32, RUNNING, RUNNING);
-        self.jump(X86::Je_rel32_64, row, inst.imm as usize);
     }
 
     /// The parked lanes run, too; the flags tell whether any does.

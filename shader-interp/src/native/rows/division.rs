@@ -1,9 +1,9 @@
-//! Quotients and remainders of integers, and products' high words, 16 lanes.
+//! Quotients and remainders of integers, and products' high words.
 
 use super::*;
 
 impl Part<'_> {
-    /// 16 lanes: the quotient of unsigned numbers, 0 where the divisor is; both operands.
+    /// The quotient of unsigned numbers, 0 where the divisor is; both operands.
     pub(super) fn divided(&mut self, a: u16, b: u16) -> (u8, u8, u8) {
         let (x, y) = (self.read(a), self.read(b));
         (self.quotient(x, y), x, y)
@@ -12,8 +12,18 @@ impl Part<'_> {
     /// In double precision: a rounded quotient never reaches an integer above the exact one.
     pub(super) fn quotient(&mut self, x: u8, y: u8) -> u8 {
         let (q, t, u) = (self.temporary(), self.temporary(), self.temporary());
-        let [from_x, from_y] = [x, y].map(|k| self.half_register(k));
-        let [half_q, half_t, half_u] = [q, t, u].map(|k| self.half_register(k));
+        match self.form {
+            Form::Avx512 => self.quotient_of_16(x, y, [q, t, u]),
+            Form::Avx2 => self.quotient_of_8(x, y, [q, t, u]),
+        }
+        self.binary(XOR, t, t, Source::Host(t));
+        let nothing = self.compare(true, I_EQUAL, y, Source::Host(t));
+        self.choose(q, nothing, Source::Host(t), q);
+        q
+    }
+
+    fn quotient_of_16(&mut self, x: u8, y: u8, [q, t, u]: [u8; 3]) {
+        let [from_x, from_y, half_q, half_t, half_u] = [x, y, q, t, u].map(|k| self.half_register(k));
         let [wide_x, wide_y, wide_q, wide_t, wide_u] = [x, y, q, t, u].map(|k| self.host(k));
         let wide = X86::EVEX_Vcvtudq2pd_zmm_k1z_ymmm256b32_er;
         let narrow = X86::EVEX_Vcvttpd2udq_ymm_k1z_zmmm512b64_sae;
@@ -31,10 +41,33 @@ impl Part<'_> {
         self.asm.registers(narrow, half_t, wide_t);
         let join = X86::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8;
         self.asm.put(Instruction::with4(join, wide_q, wide_q, half_t, 1u32));
-        self.binary(XOR, t, t, Source::Host(t));
-        let nothing = self.compare(true, I_EQUAL, y, Source::Host(t));
-        self.choose(q, nothing, Source::Host(t), q);
-        q
+    }
+
+    /// Words in the place of the fraction of 2^52 are that much more than themselves.
+    fn quotient_of_8(&mut self, x: u8, y: u8, [q, t, u]: [u8; 3]) {
+        let base = self.constant(Constant::TwoTo52);
+        let (add, sub, divide) = (
+            X86::VEX_Vaddpd_ymm_ymm_ymmm256,
+            X86::VEX_Vsubpd_ymm_ymm_ymmm256,
+            X86::VEX_Vdivpd_ymm_ymm_ymmm256,
+        );
+        for (half, to) in [(0u32, q), (1, t)] {
+            for (from, to) in [(x, to), (y, u)] {
+                let (from, narrow, wide) = (self.host(from), self.half_register(to), self.host(to));
+                let part = X86::VEX_Vextracti128_xmmm128_ymm_imm8;
+                self.asm.put(Instruction::with3(part, narrow, from, half));
+                self.asm.registers(X86::VEX_Vpmovzxdq_ymm_xmmm128, wide, narrow);
+                self.binary(OR, to, to, Source::Constant(Constant::TwoTo52));
+                self.asm.put(Instruction::with3(sub, wide, wide, base));
+            }
+            let [wide, divisor] = [to, u].map(|k| self.host(k));
+            self.asm.put(Instruction::with3(divide, wide, wide, divisor));
+            self.asm.put(Instruction::with3(X86::VEX_Vroundpd_ymm_ymmm256_imm8, wide, wide, TO_ZERO));
+            self.asm.put(Instruction::with3(add, wide, wide, base));
+        }
+        let [q, t] = [q, t].map(|k| self.host(k));
+        self.asm.put(Instruction::with4(X86::VEX_Vshufps_ymm_ymm_ymmm256_imm8, q, q, t, 0x88u32));
+        self.asm.put(Instruction::with3(X86::VEX_Vpermq_ymm_ymmm256_imm8, q, q, 0xd8u32));
     }
 
     /// `x - q * y`, in `q`; 0 where `y` is.
@@ -71,13 +104,17 @@ impl Part<'_> {
         (self.rest(q, x, y), y)
     }
 
-    /// 16 lanes: the high words of products of unsigned numbers.
+    /// The high words of products of unsigned numbers.
     pub(super) fn high_product(&mut self, x: u8, y: u8) -> u8 {
         let (t, u, v) = (self.temporary(), self.temporary(), self.temporary());
         let [x, y] = [x, y].map(|k| self.host(k));
         let [even, odd, other] = [t, u, v].map(|k| self.host(k));
-        let (product, down) =
-            (X86::EVEX_Vpmuludq_zmm_k1z_zmm_zmmm512b64, X86::EVEX_Vpsrlq_zmm_k1z_zmmm512b64_imm8);
+        let (product, down) = match self.form {
+            Form::Avx512 => {
+                (X86::EVEX_Vpmuludq_zmm_k1z_zmm_zmmm512b64, X86::EVEX_Vpsrlq_zmm_k1z_zmmm512b64_imm8)
+            }
+            Form::Avx2 => (X86::VEX_Vpmuludq_ymm_ymm_ymmm256, X86::VEX_Vpsrlq_ymm_ymm_imm8),
+        };
         self.asm.put(Instruction::with3(down, odd, x, 32u32));
         self.asm.put(Instruction::with3(down, other, y, 32u32));
         self.asm.put(Instruction::with3(product, odd, odd, other));

@@ -36,18 +36,30 @@ impl Part<'_> {
         self.canonical(inst.dst, t);
     }
 
+    /// The lower half of a host register.
     pub(super) fn half_register(&self, k: u8) -> Register {
-        Register::YMM0 + u32::from(k)
+        match self.form {
+            Form::Avx2 => Register::XMM0 + u32::from(k),
+            Form::Avx512 => Register::YMM0 + u32::from(k),
+        }
     }
 
-    /// 16 lanes: the low halves of `x` as floats of 32 bits, in `to`.
+    /// The low halves of `x` as floats of 32 bits, in `to`.
     pub fn widen_half(&mut self, x: u8, to: u8) {
         let (from, narrow, wide) = (self.host(x), self.half_register(to), self.host(to));
-        self.asm.registers(X86::EVEX_Vpmovdw_ymmm256_k1z_zmm, narrow, from);
-        self.asm.registers(X86::EVEX_Vcvtph2ps_zmm_k1z_ymmm256_sae, wide, narrow);
+        if self.form == Form::Avx512 {
+            self.asm.registers(X86::EVEX_Vpmovdw_ymmm256_k1z_zmm, narrow, from);
+            return self.asm.registers(X86::EVEX_Vcvtph2ps_zmm_k1z_ymmm256_sae, wide, narrow);
+        }
+        self.binary(AND, to, x, Source::Constant(Constant::LowHalf));
+        let upper = self.temporary();
+        let upper = self.half_register(upper);
+        self.asm.put(Instruction::with3(X86::VEX_Vextracti128_xmmm128_ymm_imm8, upper, wide, 1u32));
+        self.asm.put(Instruction::with3(X86::VEX_Vpackusdw_xmm_xmm_xmmm128, narrow, narrow, upper));
+        self.asm.registers(X86::VEX_Vcvtph2ps_ymm_xmmm128, wide, narrow);
     }
 
-    /// 16 lanes: a float of 16 bits, the canonical one if it is no number.
+    /// A float of 16 bits, the canonical one if it is no number.
     pub(super) fn narrow_half(&mut self, a: u16) -> u8 {
         let (x, t) = (self.read(a), self.temporary());
         self.narrow_half_to(x, t);
@@ -57,8 +69,14 @@ impl Part<'_> {
     /// The same of `x`, in `t`.
     pub fn narrow_half_to(&mut self, x: u8, t: u8) {
         let (from, narrow, wide) = (self.host(x), self.half_register(t), self.host(t));
-        self.asm.put(Instruction::with3(X86::EVEX_Vcvtps2ph_ymmm256_k1z_zmm_imm8_sae, narrow, from, 0u32));
-        self.asm.registers(X86::EVEX_Vpmovzxwd_zmm_k1z_ymmm256, wide, narrow);
+        let (narrowing, widening) = match self.form {
+            Form::Avx512 => {
+                (X86::EVEX_Vcvtps2ph_ymmm256_k1z_zmm_imm8_sae, X86::EVEX_Vpmovzxwd_zmm_k1z_ymmm256)
+            }
+            Form::Avx2 => (X86::VEX_Vcvtps2ph_xmmm128_ymm_imm8, X86::VEX_Vpmovzxwd_ymm_xmmm128),
+        };
+        self.asm.put(Instruction::with3(narrowing, narrow, from, 0u32));
+        self.asm.registers(widening, wide, narrow);
         let nan = self.compare_floats(UNORDERED, x, Source::Host(x));
         self.choose(t, nan, Source::Constant(Constant::HalfNan), t);
     }

@@ -17,6 +17,21 @@ impl Part<'_> {
         )
     }
 
+    /// 8 lanes: products of 64 bits, by words.
+    pub(super) fn product_of_pairs(&mut self, inst: &Inst) {
+        let (x, y) = (self.read(inst.a), self.read(inst.b));
+        let (high, t) = (self.high_product(x, y), self.temporary());
+        let y_high = self.operand(inst.b + 1);
+        self.binary(MUL, t, x, y_high);
+        self.binary(ADD, high, high, Source::Host(t));
+        let x_high = self.operand(inst.a + 1);
+        self.binary(MUL, t, y, x_high);
+        self.binary(ADD, high, high, Source::Host(t));
+        self.binary(MUL, t, x, Source::Host(y));
+        self.set(inst.dst, t);
+        self.set(inst.dst + 1, high);
+    }
+
     /// A shift of 64 bits from the words `near` towards the words `far`: near words, far words. The host
     /// shifts by 32 and more to 0.
     pub(super) fn shifted_pair(&mut self, near: u16, far: u16, by: u16, on: Shift, back: Shift) -> (u8, u8) {
@@ -98,7 +113,7 @@ impl Part<'_> {
         (u, t)
     }
 
-    /// 16 lanes: whether values of 64 bits are equal.
+    /// Whether values of 64 bits are equal.
     pub(super) fn equal_pairs(&mut self, inst: &Inst) -> u8 {
         let (x, y) = (self.read(inst.a), self.read(inst.b));
         let low = self.compare(true, I_EQUAL, x, Source::Host(y));
@@ -108,7 +123,7 @@ impl Part<'_> {
         low
     }
 
-    /// 16 lanes: a comparison of numbers of 64 bits: high words are less, or equal and so are low words.
+    /// A comparison of numbers of 64 bits: high words are less, or equal and so are low words.
     pub(super) fn compare_pairs(&mut self, inst: &Inst, predicate: u32, signed: bool) -> u8 {
         let (x, y) = (self.read(inst.a), self.read(inst.b));
         let low = self.compare(false, predicate, x, Source::Host(y));
@@ -116,14 +131,30 @@ impl Part<'_> {
         let equal = self.compare(true, I_EQUAL, x, Source::Host(y));
         self.both(low, equal);
         let less = self.compare(signed, I_LESS, x, Source::Host(y));
-        let [to, less] = [low, less].map(|k| Register::K0 + u32::from(k));
-        self.asm.put(Instruction::with3(X86::VEX_Korw_kr_kr_kr, to, to, less));
+        self.join(low, less, (X86::VEX_Korw_kr_kr_kr, OR));
         low
     }
 
-    /// 16 lanes: the condition `to` holds where `other` does as well.
+    /// The condition `to` holds where `other` does as well.
     pub(super) fn both(&mut self, to: u8, other: u8) {
+        self.join(to, other, (X86::VEX_Kandw_kr_kr_kr, AND));
+    }
+
+    /// The condition `to` becomes that of both: by mask registers of the host, or by vectors.
+    fn join(&mut self, to: u8, other: u8, (masks, vectors): (X86, Operation)) {
+        if self.form == Form::Avx2 {
+            return self.binary(vectors, to, to, Source::Host(other));
+        }
         let [to, other] = [to, other].map(|k| Register::K0 + u32::from(k));
-        self.asm.put(Instruction::with3(X86::VEX_Kandw_kr_kr_kr, to, to, other));
+        self.asm.put(Instruction::with3(masks, to, to, other));
+    }
+
+    /// The condition `k` holds where it did not.
+    pub(super) fn invert(&mut self, k: u8) {
+        if self.form == Form::Avx2 {
+            return self.binary(XOR, k, k, Source::Constant(Constant::Ones));
+        }
+        let k = Register::K0 + u32::from(k);
+        self.asm.registers(X86::VEX_Knotw_kr_kr, k, k);
     }
 }
