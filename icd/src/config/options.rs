@@ -124,7 +124,7 @@ macro_rules! choice {
 /// All options, in the order in which help shows them.
 pub const OPTIONS: &[OptionSpec] = &[
     choice!(
-        "mode", "run (check under `pellucid run`)",
+        "mode", "run; under the command pellucid, check",
         "flat memory on all cores; the memory model with findings; every schedule",
         mode is "run": Mode::Run, "check": Mode::Check, "explore": Mode::Explore
     ),
