@@ -76,8 +76,8 @@ fn specialization_constants_take_code_away() {
     }
 }
 
-/// The first value of a workgroup variable by an atomic operation: one that reads nothing that anybody learns,
-/// or one that reads what was never written.
+/// The first value of a workgroup variable by an atomic operation: one that reads nothing that anybody
+/// learns, or one that reads what was never written.
 #[test]
 fn exchanges_initialise() {
     let expected: Vec<u32> = (0..32).map(|i| 62 - i).collect();

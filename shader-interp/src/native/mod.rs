@@ -6,9 +6,9 @@
 //! same register file and hand over to each other at any instruction at which a line of code begins. All
 //! values are bit for bit those of the interpreter.
 //!
-//! Stages: [`translate`] (lines, regions, loops of groups of lanes, control), [`registers`] (values in host registers), [`rows`],
-//! [`memory`] and [`image`] (the encodings), [`operation`] (vector instructions for 8 and for 16 lanes),
-//! [`assembler`], [`executable`], and [`enter`], which runs it.
+//! Stages: [`translate`] (lines, regions, loops of groups of lanes, control), [`registers`] (values in host
+//! registers), [`rows`], [`memory`] and [`image`] (the encodings), [`operation`] (vector instructions for 8
+//! and for 16 lanes), [`assembler`], [`executable`], and [`enter`], which runs it.
 
 mod assembler;
 pub(crate) mod enter;

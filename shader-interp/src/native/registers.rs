@@ -122,7 +122,7 @@ pub(super) struct Part<'a> {
     scratch: u8,
     /// Registers that the instruction at hand uses.
     locked: u32,
-    /// The most that one did.
+    /// The most host registers that one instruction has used since this was set to 0.
     pub most: u32,
     uses: Uses,
     /// 16 lanes: what the mask registers of the host hold.

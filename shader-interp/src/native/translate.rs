@@ -7,8 +7,8 @@
 //! **The files are the interface.** Between lines, and wherever the interpreter goes on, the register file
 //! and the mask file hold what the interpreter would have there. Inside a *region*, a loop all of whose
 //! instructions have encodings, the vector registers that it uses most stay in host registers from line to
-//! line; whatever leaves it stores them. With 8 lanes such loops are those of [`apart`], whose groups of lanes
-//! may stand at different turns inside.
+//! line; whatever leaves it stores them. With 8 lanes such loops are those of [`apart`], whose groups of
+//! lanes may stand at different turns inside.
 
 mod apart;
 mod regions;

@@ -5,12 +5,12 @@
 //! registers meanwhile.
 //!
 //! What the interpreter would leave behind is the same: all lanes are at one instruction after one number of
-//! turns, and also the lanes that do not run hold what the instructions gave them. A group that has no running
-//! lane left, or whose test tells it to leave, therefore stops only if no other one has come farther; else it
-//! goes on, as its lanes do in the interpreter. *How far* is what is left of the fuel, and within a turn which
-//! of the loop's exits it is: a number that is the less, the farther. The groups take turns until all stand at
-//! the place of the farthest. That is the first place at which each of them may leave: none goes on from a
-//! place where it may while no other is beyond it.
+//! turns, and the lanes that do not run hold what the instructions gave them, too. A group that has no
+//! running lane left, or whose test tells it to leave, therefore stops only if no other one has come farther;
+//! else it goes on, as its lanes do in the interpreter. *How far* is what is left of the fuel, and within a
+//! turn which of the loop's exits it is: a number that is the less, the farther. The groups take turns until
+//! all stand at the place of the farthest. That is the first place at which each of them may leave: none goes
+//! on from a place where it may while no other is beyond it.
 
 use super::super::assembler::{Assembler, Label};
 use super::super::memory::Access;

@@ -85,8 +85,8 @@ impl Turn {
         used.values_mut().for_each(|used| used.carried &= used.written);
         let carried = used.iter().filter(|(_, used)| used.carried).map(|(k, _)| Name::Vector(*k));
         let chain = carried.map(|name| ready[1][&name] - ready[0][&name]).max().unwrap_or(0);
-        // Two masks in registers and their result, which no trial sees; and one more than needed, so that what
-        // the next instruction needs is not always what goes.
+        // Two masks in registers and their result, which no trial sees; and one more than needed, so that
+        // what the next instruction needs is not always what goes.
         let left = usize::from(form.registers()).saturating_sub(trial.most.max(3) as usize + 1);
         Turn { used, left, parts: form.parts(), instructions, chain }
     }
