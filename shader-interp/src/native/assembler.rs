@@ -15,6 +15,7 @@ pub(super) struct Assembler {
     /// Ends of branches, and of what takes an address, whose last four bytes are the distance to a label.
     branches: Vec<(u64, Label)>,
     failed: Option<IcedError>,
+    /// Instructions.
     count: u32,
 }
 

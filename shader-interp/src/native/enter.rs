@@ -111,7 +111,7 @@ impl<M: MemorySystem> Visit<'_, '_, M> {
         let workgroup = (&raw mut own).cast();
         let mut state = State {
             scratch: MaybeUninit::uninit(),
-            groups: MaybeUninit::uninit(),
+            clusters: MaybeUninit::uninit(),
             farthest: MaybeUninit::uninit(),
             vectors,
             masks,

@@ -6,7 +6,7 @@
 //! same register file and hand over to each other at any instruction at which a line of code begins. All
 //! values are bit for bit those of the interpreter.
 //!
-//! Stages: [`translate`] (lines, regions, loops of groups of lanes, control), [`registers`] (values in host
+//! Stages: [`translate`] (lines, regions, loops of clusters of lanes, control), [`registers`] (values in host
 //! registers), [`rows`], [`memory`] and [`image`] (the encodings), [`operation`] (vector instructions for 8
 //! and for 16 lanes), [`assembler`], [`executable`], and [`enter`], which runs it.
 

@@ -424,11 +424,11 @@ impl<'a> Part<'a> {
     /// The mask register `mask`, or [`RUNNING_MASK`], as a condition: of the host's mask registers (16
     /// lanes), or a vector register with all bits of the lanes set.
     pub fn condition(&mut self, mask: u32) -> u8 {
+        if let Some(k) = self.held_mask(mask) {
+            return k;
+        }
         match self.form {
             Form::Avx512 => {
-                if let Some(k) = self.masks.iter().position(|held| *held == Some(mask)) {
-                    return k as u8;
-                }
                 let k = self.host_mask();
                 let to = Register::K0 + u32::from(k);
                 if mask == RUNNING_MASK {
@@ -446,10 +446,6 @@ impl<'a> Part<'a> {
                 k
             }
             Form::Avx2 => {
-                if let Some(k) = self.held.iter().position(|held| held.holds == Holds::Mask(mask)) {
-                    self.locked |= 1 << k;
-                    return k as u8;
-                }
                 let k = self.temporary();
                 let (to, low) = (self.host(k), Register::XMM0 + u32::from(k));
                 if mask == RUNNING_MASK {
@@ -502,7 +498,7 @@ impl<'a> Part<'a> {
 
     /// The part's bits of a mask register of the program, to a register of 32 bits.
     pub fn bits_of_mask(&mut self, mask: u16, to: Register) {
-        match self.held_mask(mask) {
+        match self.held_mask(mask.into()) {
             Some(k) => self.bits(k, to),
             None => {
                 let code = if self.form == Form::Avx2 { X86::Movzx_r32_rm8 } else { X86::Movzx_r32_rm16 };
@@ -512,9 +508,8 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// The condition that a mask register of the program is in a register of the host.
-    pub fn held_mask(&mut self, mask: u16) -> Option<u8> {
-        let mask = u32::from(mask);
+    /// Where a register of the host holds the mask register `mask`, or [`RUNNING_MASK`], as a condition.
+    pub fn held_mask(&mut self, mask: u32) -> Option<u8> {
         if self.form == Form::Avx512 {
             return self.masks.iter().position(|held| *held == Some(mask)).map(|k| k as u8);
         }

@@ -9,6 +9,8 @@ mod functions;
 mod integers;
 mod pairs;
 
+use super::image::TexelAccess;
+use super::memory::Access;
 use super::operation::*;
 use super::registers::{Part, RUNNING, RUNNING_MASK, Source};
 use crate::code::{Inst, Opcode};
@@ -43,15 +45,11 @@ pub(super) fn needs_many(op: Opcode) -> bool {
     matches!(op, Opcode::SMod | Opcode::Sin | Opcode::Cos)
 }
 
-/// Whether an encoding takes tens of host instructions, each of which waits for the one before.
+/// Whether an encoding takes tens of host instructions, each of which waits for the one before. These have
+/// one for 16 lanes only.
 pub(super) fn is_long(op: Opcode) -> bool {
     use Opcode::*;
     matches!(op, Exp | Exp2 | Log | Log2 | Sin | Cos)
-}
-
-/// Whether an encoding is for 16 lanes only.
-pub(super) fn is_wide(op: Opcode) -> bool {
-    is_long(op)
 }
 
 macro_rules! rows {
@@ -457,6 +455,21 @@ rows! {
 }
 
 impl Part<'_> {
+    /// An instruction of a line; `image` is what one of images accesses.
+    pub fn lanes(&mut self, inst: &Inst, image: Option<&TexelAccess>) {
+        match inst.op.test() {
+            Some((test, _)) => {
+                let condition = self.test(test, inst);
+                self.set_mask(inst.dst, condition);
+            }
+            None => match (Access::of(self.code, inst), image) {
+                (Some(access), _) => self.access(&access),
+                (_, Some(image)) => self.image(image),
+                _ => self.row(inst),
+            },
+        }
+    }
+
     /// The last host instruction of a row.
     fn last(&mut self, to: u16, operation: Operation, a: u8, b: Source) {
         let k = self.result(to);
@@ -583,7 +596,7 @@ impl Part<'_> {
 
     fn mask_pair(&mut self, inst: &Inst, (code, vectors): (X86, Operation)) {
         if self.form == Form::Avx2
-            && let (Some(x), Some(y)) = (self.held_mask(inst.a), self.held_mask(inst.b))
+            && let (Some(x), Some(y)) = (self.held_mask(inst.a.into()), self.held_mask(inst.b.into()))
         {
             let t = self.temporary();
             self.binary(vectors, t, x, Source::Host(y));

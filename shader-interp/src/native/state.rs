@@ -19,9 +19,9 @@ pub(super) struct Scratch {
     results: [u32; 16],
 }
 
-/// A group of lanes that runs a loop by itself (`translate::apart`).
+/// A cluster of lanes that runs a loop by itself (`translate::apart`).
 #[repr(C)]
-pub(super) struct Group {
+pub(super) struct Cluster {
     /// How far it is: the less, the farther; -1 before its first turn.
     place: u64,
     /// Where it goes on.
@@ -35,8 +35,8 @@ pub(super) struct Group {
 #[repr(C)]
 pub(super) struct State {
     pub scratch: MaybeUninit<Scratch>,
-    pub groups: MaybeUninit<[Group; 4]>,
-    /// How far the group is that is the farthest.
+    pub clusters: MaybeUninit<[Cluster; 4]>,
+    /// How far the cluster is that is the farthest.
     pub farthest: MaybeUninit<u64>,
     /// The register file.
     pub vectors: *mut Lanes,
@@ -70,20 +70,20 @@ pub(super) struct State {
 }
 
 pub(super) const FARTHEST: usize = offset_of!(State, farthest);
-pub(super) const fn group_place(k: usize) -> usize {
-    group(k) + offset_of!(Group, place)
+pub(super) const fn cluster_place(k: usize) -> usize {
+    cluster(k) + offset_of!(Cluster, place)
 }
-pub(super) const fn group_resume(k: usize) -> usize {
-    group(k) + offset_of!(Group, resume)
+pub(super) const fn cluster_resume(k: usize) -> usize {
+    cluster(k) + offset_of!(Cluster, resume)
 }
-pub(super) const fn group_mask(k: usize) -> usize {
-    group(k) + offset_of!(Group, mask)
+pub(super) const fn cluster_mask(k: usize) -> usize {
+    cluster(k) + offset_of!(Cluster, mask)
 }
-pub(super) const fn group_fuel(k: usize) -> usize {
-    group(k) + offset_of!(Group, fuel)
+pub(super) const fn cluster_fuel(k: usize) -> usize {
+    cluster(k) + offset_of!(Cluster, fuel)
 }
-const fn group(k: usize) -> usize {
-    offset_of!(State, groups) + k * size_of::<Group>()
+const fn cluster(k: usize) -> usize {
+    offset_of!(State, clusters) + k * size_of::<Cluster>()
 }
 pub(super) const VECTORS: usize = offset_of!(State, vectors);
 pub(super) const MASKS: usize = offset_of!(State, masks);

@@ -7,7 +7,7 @@
 //! **The files are the interface.** Between lines, and wherever the interpreter goes on, the register file
 //! and the mask file hold what the interpreter would have there. Inside a *region*, a loop all of whose
 //! instructions have encodings, the vector registers that it uses most stay in host registers from line to
-//! line; whatever leaves it stores them. With 8 lanes such loops are those of [`apart`], whose groups of
+//! line; whatever leaves it stores them. With 8 lanes such loops are those of [`apart`], whose clusters of
 //! lanes may stand at different turns inside.
 
 mod apart;
@@ -23,7 +23,7 @@ use super::operation::{Constant, Form};
 use super::registers::{
     FUEL, MASKS, Part, RUNNING, STATE, TESTED, VECTORS, VIEWS, next_uses, vector_operands,
 };
-use super::rows::{function_table, has_encoding, is_wide, test_has_encoding};
+use super::rows::{function_table, has_encoding, is_long, test_has_encoding};
 use super::state;
 use crate::code::isa::AfterTest;
 use crate::code::{Code, Inst, Opcode, OperandKind};
@@ -59,7 +59,7 @@ pub(super) fn kind(code: &Code, formats: &[i32], inst: &Inst, form: Form) -> Tre
             Treatment::Control
         }
         ControlBarrier | MemoryBarrier | Done => Treatment::Control,
-        op if is_wide(op) && form != Form::Avx512 => Treatment::Interpreted,
+        op if is_long(op) && form != Form::Avx512 => Treatment::Interpreted,
         op => match op.test() {
             Some((test, after)) if test_has_encoding(test) => match after {
                 AfterTest::Set => Treatment::Lanes,
@@ -73,6 +73,13 @@ pub(super) fn kind(code: &Code, formats: &[i32], inst: &Inst, form: Form) -> Tre
             _ => Treatment::Interpreted,
         },
     }
+}
+
+/// Whether an instruction branches by what lanes have: a test, or a mask register.
+fn decides(inst: &Inst) -> bool {
+    use Opcode::*;
+    let fused = inst.op.test().is_some_and(|(_, after)| after != AfterTest::Set);
+    fused || matches!(inst.op, Split | SplitNot | JumpIf | JumpUnless)
 }
 
 fn target(inst: &Inst) -> Option<usize> {
@@ -249,35 +256,15 @@ impl<'a> Translator<'a> {
         // `end` is the last instruction of the line: one that jumps, or one before which another begins.
         let control = (self.kinds[end] == Treatment::Control).then_some(end);
         let lanes = row..if control.is_some() { end } else { end + 1 };
-        let test = control.and_then(|row| code[row].op.test());
-        let operands: Vec<_> =
-            code[row..=end].iter().map(|inst| vector_operands(self.part.code, inst)).collect();
-        let uses = next_uses(&operands);
         let image = TexelAccess::of(self.part.code, &self.part.formats, &code[row]);
         if let Some(image) = &image {
             let other = self.asm().label();
             self.exits.push((other, Exit::Interpreted(region, row)));
             self.part.unless_format(image, other);
         }
-        if !lanes.is_empty() || test.is_some() {
-            for part in 0..self.part.form.parts() {
-                self.part.begin_line(part);
-                for k in lanes.clone() {
-                    self.part.begin_row(&uses[k - row]);
-                    self.lanes(&code[k], image.as_ref());
-                    self.part.end_row();
-                }
-                if let (Some((test, _)), Some(k)) = (test, control) {
-                    self.part.begin_row(&uses[k - row]);
-                    let condition = self.part.test(test, &code[k]);
-                    self.tested(part, |part, to| part.bits(condition, to));
-                    self.part.end_row();
-                }
-                self.part.end_line();
-            }
-        }
+        self.each_part(lanes, control, image.as_ref());
         if let Some(control) = control {
-            self.control(control, test.map(|(_, after)| after));
+            self.control(control);
         }
         // What follows in the code follows here; the end of a region is where it is left.
         if let Some(region) = region
@@ -288,26 +275,44 @@ impl<'a> Translator<'a> {
         }
     }
 
-    /// An instruction of a line, for the lanes of the part at hand.
-    fn lanes(&mut self, inst: &Inst, image: Option<&TexelAccess>) {
-        match inst.op.test() {
-            Some((test, _)) => {
-                let condition = self.part.test(test, inst);
-                self.part.set_mask(inst.dst, condition);
+    /// The instructions `rows` and what decides the branch of `control` behind them, for the parts that run
+    /// together, one after the other.
+    fn each_part(&mut self, rows: Range<usize>, control: Option<usize>, image: Option<&TexelAccess>) {
+        let code = self.code();
+        let decides = control.filter(|row| decides(&code[*row]));
+        let of = |row: usize| vector_operands(self.part.code, &code[row]);
+        let operands: Vec<_> = rows.clone().chain(decides).map(of).collect();
+        if operands.is_empty() {
+            return;
+        }
+        let uses = next_uses(&operands);
+        for part in self.part.together() {
+            self.part.begin_line(part);
+            for (row, uses) in rows.clone().chain(decides).zip(&uses) {
+                self.part.begin_row(uses);
+                match decides {
+                    Some(control) if control == row => self.decide(&code[row]),
+                    _ => self.part.lanes(&code[row], image),
+                }
+                self.part.end_row();
             }
-            None => match (Access::of(self.part.code, inst), image) {
-                (Some(access), _) => self.part.access(&access),
-                (_, Some(image)) => self.part.image(image),
-                _ => self.part.row(inst),
-            },
+            self.part.end_line();
         }
     }
 
-    /// What decides a branch for a part's lanes joins what does for those that run together with it.
-    fn tested(&mut self, part: usize, bits: impl FnOnce(&mut Part<'_>, Register)) {
+    /// What decides the branch of `inst` for the lanes of the part at hand joins what does for those that run
+    /// together with it, in [`TESTED`].
+    fn decide(&mut self, inst: &Inst) {
+        let part = self.part.part;
         let first = part == self.part.together().start;
         let to = if first { TESTED } else { Register::EAX };
-        bits(&mut self.part, to);
+        match inst.op.test() {
+            Some((test, _)) => {
+                let condition = self.part.test(test, inst);
+                self.part.bits(condition, to);
+            }
+            None => self.part.bits_of_mask(inst.a, to),
+        }
         let lanes = 32 / self.part.form.parts();
         if part > 0 {
             self.asm().immediate(X86::Shl_rm32_imm8, to, (part * lanes) as i32);
@@ -348,10 +353,10 @@ impl<'a> Translator<'a> {
         self.asm().branch(X86::Je_rel32_64, label);
     }
 
-    fn control(&mut self, row: usize, after: Option<AfterTest>) {
+    /// A control instruction; of those that decide by lanes [`TESTED`] tells.
+    fn control(&mut self, row: usize) {
         let inst = &self.code()[row];
-        let to = inst.imm as usize;
-        let eax = Register::EAX;
+        let (to, after) = (inst.imm as usize, inst.op.test().map(|(_, after)| after));
         let mask = |k: u16| MemoryOperand::with_base_displ(MASKS, i64::from(k) * 4);
         match (after, inst.op) {
             (Some(AfterTest::Jump), _) => {
@@ -366,15 +371,9 @@ impl<'a> Translator<'a> {
                 self.jump(X86::Jmp_rel32_64, row, to);
                 self.asm().bind(on);
             }
-            (Some(_), _) => self.split(row),
-            (_, Opcode::Split) => {
-                self.asm().load(X86::Mov_r32_rm32, TESTED, mask(inst.a));
-                self.split(row);
-            }
-            (_, Opcode::SplitNot) => {
-                self.asm().load(X86::Mov_r32_rm32, TESTED, mask(inst.a));
-                self.asm().put(Instruction::with1(X86::Not_rm32, TESTED));
-                self.split(row);
+            (Some(_), _) | (_, Opcode::Split | Opcode::SplitNot) => {
+                self.split(inst);
+                self.jump(X86::Je_rel32_64, row, to);
             }
             // Accesses of a host thread keep their order, as far as barriers order them, by themselves.
             (_, Opcode::ControlBarrier) if self.part.code.barriers[to].is_workgroup() => {
@@ -392,8 +391,7 @@ impl<'a> Translator<'a> {
             }
             (_, Opcode::Jump) => self.jump(X86::Jmp_rel32_64, row, to),
             (_, Opcode::JumpIf | Opcode::JumpUnless) => {
-                self.asm().load(X86::Mov_r32_rm32, eax, mask(inst.a));
-                self.asm().registers(X86::Test_rm32_r32, eax, RUNNING);
+                self.asm().registers(X86::Test_rm32_r32, TESTED, RUNNING);
                 let code = if inst.op == Opcode::JumpIf { X86::Jne_rel32_64 } else { X86::Je_rel32_64 };
                 self.jump(code, row, to);
             }
@@ -424,16 +422,12 @@ impl<'a> Translator<'a> {
     }
 
     /// The running lanes where the test fails are parked; the flags tell whether any is left.
-    fn split(&mut self, row: usize) {
-        let inst = &self.code()[row];
-        self.park(inst);
-        self.jump(X86::Je_rel32_64, row, inst.imm as usize);
-    }
-
-    /// The same without the jump.
-    fn park(&mut self, inst: &Inst) {
+    fn split(&mut self, inst: &Inst) {
         let park = MemoryOperand::with_base_displ(MASKS, i64::from(inst.dst) * 4);
         let asm = self.asm();
+        if inst.op == Opcode::SplitNot {
+            asm.put(Instruction::with1(X86::Not_rm32, TESTED));
+        }
         asm.registers(X86::Mov_r32_rm32, Register::EAX, RUNNING);
         asm.registers(X86::And_r32_rm32, RUNNING, TESTED);
         // The lanes of before but those that are left.

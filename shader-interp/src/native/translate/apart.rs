@@ -1,25 +1,27 @@
-//! Loops that groups of the lanes run one after the other, each with its values in host registers.
+//! Loops that clusters of the lanes run one after the other, each with its values in host registers.
 //!
+//! As in SPIR-V (*Group and Subgroup Instructions*) a cluster is so many invocations that follow one another.
 //! With 16 registers few values of all four parts fit at once. A loop in which nothing crosses lanes or
 //! changes memory can be run by some parts up to its end, and then by the next ones: their values stay in
 //! registers meanwhile.
 //!
 //! What the interpreter would leave behind is the same: all lanes are at one instruction after one number of
-//! turns, and the lanes that do not run hold what the instructions gave them, too. A group that has no
+//! turns, and the lanes that do not run hold what the instructions gave them, too. A cluster that has no
 //! running lane left, or whose test tells it to leave, therefore stops only if no other one has come farther;
 //! else it goes on, as its lanes do in the interpreter. *How far* is what is left of the fuel, and within a
-//! turn which of the loop's exits it is: a number that is the less, the farther. The groups take turns until
-//! all stand at the place of the farthest. That is the first place at which each of them may leave: none goes
-//! on from a place where it may while no other is beyond it.
+//! turn which of the loop's exits it is: a number that is the less, the farther. The clusters take turns
+//! until all stand at the place of the farthest. That is the first place at which each of them may leave:
+//! none goes on from a place where it may while no other is beyond it.
 
 use super::super::assembler::{Assembler, Label};
 use super::super::memory::Access;
-use super::super::registers::{FUEL, Part, RUNNING, TESTED, next_uses, vector_operands};
+use super::super::registers::{FUEL, Part, RUNNING, TESTED};
 use super::super::state;
+use super::regions::Region;
 use super::turn::Turn;
-use super::{Exit, LINE, Translator, Treatment, field, target};
+use super::{Exit, LINE, Translator, Treatment, field};
+use crate::code::Opcode;
 use crate::code::isa::AfterTest;
-use crate::code::{Inst, Opcode};
 use iced_x86::{Code as X86, Instruction, Register};
 use std::ops::Range;
 
@@ -46,7 +48,7 @@ enum Way {
 /// Most exits: what tells the place of one within a turn is added as a signed byte ([`order`]).
 const EXITS: usize = 100;
 
-/// Where a group leaves.
+/// Where a cluster leaves.
 struct Stop {
     label: Label,
     /// Where it goes on if others have come farther.
@@ -55,7 +57,7 @@ struct Stop {
 }
 
 impl Translator<'_> {
-    /// The innermost loops that groups of lanes can run by themselves: all instructions have encodings and
+    /// The innermost loops that clusters of lanes can run by themselves: all instructions have encodings and
     /// none changes memory, and lanes leave it for good.
     pub(super) fn find_apart(&mut self, loops: &[Range<usize>]) {
         let code = self.code();
@@ -66,22 +68,24 @@ impl Translator<'_> {
             if exits.is_none_or(|exits| exits > EXITS) {
                 continue;
             }
-            let entered = code.iter().enumerate().any(|(row, inst)| {
-                !rows.contains(&row) && target(inst).is_some_and(|to| to > rows.start && rows.contains(&to))
-            });
-            if entered {
+            if self.is_entered(rows) {
                 continue;
             }
             let turn = Turn::of(&mut trial, &code[rows.clone()]);
-            let (together, _) = turn.together();
+            let (rows, together) = (rows.clone(), turn.together());
             let registers = turn.registers(together);
             let pinned = registers.iter().map(|(register, _)| *register).collect();
             let written = registers.iter().filter(|(_, used)| used.written).map(|(k, _)| *k).collect();
-            self.aparts.push(Apart { rows: rows.clone(), pinned, written, together });
+            if together == self.part.form.parts() {
+                let again = self.asm().label();
+                self.regions.push(Region { rows, pinned, written, again });
+            } else {
+                self.aparts.push(Apart { rows, pinned, written, together });
+            }
         }
     }
 
-    /// The number of exits of a loop that an instruction is; `None` if groups cannot run it by themselves.
+    /// The number of exits of a loop that an instruction is; `None` if clusters cannot run it by themselves.
     fn ways(&self, rows: &Range<usize>, row: usize) -> Option<usize> {
         let inst = &self.code()[row];
         let to = inst.imm as usize;
@@ -116,53 +120,40 @@ impl Translator<'_> {
         self.aparts[apart].rows.start == row
     }
 
-    /// The code of a loop, for each group.
+    /// The code of a loop, for each cluster.
     pub(super) fn run_apart(&mut self, index: usize) {
         let Apart { rows, pinned, written, together } = &self.aparts[index];
         let (rows, pinned, written, together) = (rows.clone(), pinned.clone(), written.clone(), *together);
         let parts = self.part.form.parts();
-        let groups: Vec<Range<usize>> =
+        let clusters: Vec<Range<usize>> =
             (0..parts / together).map(|k| k * together..(k + 1) * together).collect();
-        let labels: Vec<[Label; 3]> = groups.iter().map(|_| [(); 3].map(|()| self.asm().label())).collect();
+        let labels: Vec<[Label; 3]> = clusters.iter().map(|_| [(); 3].map(|()| self.asm().label())).collect();
         let (scan, entry) = (self.asm().label(), self.labels[&rows.start]);
         self.asm().bind(entry);
-        let mut ways = Vec::new();
-        if let [group] = &groups[..] {
-            self.part.pin_parts(group.clone(), pinned.clone());
-            self.part.load_pinned();
-            let first = labels[0][1];
-            self.asm().bind(first);
-            for stop in self.turns(&rows, first, &mut ways) {
-                self.asm().bind(stop.label);
-                self.part.store_pinned(&pinned, |register| written.contains(&register));
-                let to = self.way_out(ways[stop.exit]);
-                self.asm().branch(X86::Jmp_rel32_64, to);
-            }
-            return self.part.pin(Vec::new());
-        }
-        for (k, group) in groups.iter().enumerate() {
+        for (k, cluster) in clusters.iter().enumerate() {
             let lanes = 32 / parts;
-            let bits = u32::MAX >> (32 - lanes * together) << (lanes * group.start);
+            let bits = u32::MAX >> (32 - lanes * together) << (lanes * cluster.start);
             let asm = self.asm();
             asm.registers(X86::Mov_r32_rm32, Register::EAX, RUNNING);
             asm.put(Instruction::with2(X86::And_EAX_imm32, Register::EAX, bits as i32));
-            asm.store(X86::Mov_rm32_r32, field(state::group_mask(k)), Register::EAX);
-            asm.store(X86::Mov_rm32_r32, field(state::group_fuel(k)), FUEL);
-            asm.put(Instruction::with2(X86::Mov_rm64_imm32, field(state::group_place(k)), -1i32));
+            asm.store(X86::Mov_rm32_r32, field(state::cluster_mask(k)), Register::EAX);
+            asm.store(X86::Mov_rm32_r32, field(state::cluster_fuel(k)), FUEL);
+            asm.put(Instruction::with2(X86::Mov_rm64_imm32, field(state::cluster_place(k)), -1i32));
         }
-        // A group that has not begun stands at -1, and no exit is as near as -2.
+        // A cluster that has not begun stands at -1, and no exit is as near as -2.
         self.asm().put(Instruction::with2(X86::Mov_rm64_imm32, field(state::FARTHEST), -2i32));
-        for (k, group) in groups.iter().enumerate() {
+        let mut ways = Vec::new();
+        for (k, cluster) in clusters.iter().enumerate() {
             let [resume, first, leave] = labels[k];
             self.asm().bind(resume);
-            self.part.pin_parts(group.clone(), pinned.clone());
+            self.part.pin_parts(cluster.clone(), pinned.clone());
             self.part.load_pinned();
             let asm = self.asm();
-            asm.load(X86::Mov_r32_rm32, RUNNING, field(state::group_mask(k)));
-            asm.load(X86::Mov_r32_rm32, FUEL, field(state::group_fuel(k)));
-            asm.put(Instruction::with2(X86::Cmp_rm64_imm8, field(state::group_place(k)), -1i32));
+            asm.load(X86::Mov_r32_rm32, RUNNING, field(state::cluster_mask(k)));
+            asm.load(X86::Mov_r32_rm32, FUEL, field(state::cluster_fuel(k)));
+            asm.put(Instruction::with2(X86::Cmp_rm64_imm8, field(state::cluster_place(k)), -1i32));
             asm.branch(X86::Je_rel32_64, first);
-            asm.put(Instruction::with1(X86::Jmp_rm64, field(state::group_resume(k))));
+            asm.put(Instruction::with1(X86::Jmp_rm64, field(state::cluster_resume(k))));
             asm.bind(first);
             ways.clear();
             let stops = self.turns(&rows, first, &mut ways);
@@ -176,16 +167,16 @@ impl Translator<'_> {
                 asm.branch(X86::Ja_rel32_64, stop.on);
                 asm.store(X86::Mov_rm64_r64, field(state::FARTHEST), Register::RAX);
                 asm.address(Register::RDX, stop.on);
-                asm.store(X86::Mov_rm64_r64, field(state::group_resume(k)), Register::RDX);
+                asm.store(X86::Mov_rm64_r64, field(state::cluster_resume(k)), Register::RDX);
                 asm.branch(X86::Jmp_rel32_64, leave);
             }
             self.asm().bind(leave);
             self.part.store_pinned(&pinned, |register| written.contains(&register));
             let asm = self.asm();
-            asm.store(X86::Mov_rm32_r32, field(state::group_mask(k)), RUNNING);
-            asm.store(X86::Mov_rm32_r32, field(state::group_fuel(k)), FUEL);
-            asm.store(X86::Mov_rm64_r64, field(state::group_place(k)), Register::RAX);
-            if k + 1 < groups.len() {
+            asm.store(X86::Mov_rm32_r32, field(state::cluster_mask(k)), RUNNING);
+            asm.store(X86::Mov_rm32_r32, field(state::cluster_fuel(k)), FUEL);
+            asm.store(X86::Mov_rm64_r64, field(state::cluster_place(k)), Register::RAX);
+            if k + 1 < clusters.len() {
                 asm.branch(X86::Jmp_rel32_64, scan);
             }
         }
@@ -194,15 +185,15 @@ impl Translator<'_> {
         asm.bind(scan);
         asm.load(X86::Mov_r64_rm64, Register::RAX, field(state::FARTHEST));
         for (k, [resume, ..]) in labels.iter().enumerate() {
-            asm.load(X86::Cmp_r64_rm64, Register::RAX, field(state::group_place(k)));
+            asm.load(X86::Cmp_r64_rm64, Register::RAX, field(state::cluster_place(k)));
             asm.branch(X86::Jne_rel32_64, *resume);
         }
         // All stand at one exit, after as many turns.
-        asm.load(X86::Mov_r32_rm32, RUNNING, field(state::group_mask(0)));
-        for k in 1..groups.len() {
-            asm.load(X86::Or_r32_rm32, RUNNING, field(state::group_mask(k)));
+        asm.load(X86::Mov_r32_rm32, RUNNING, field(state::cluster_mask(0)));
+        for k in 1..clusters.len() {
+            asm.load(X86::Or_r32_rm32, RUNNING, field(state::cluster_mask(k)));
         }
-        asm.load(X86::Mov_r32_rm32, FUEL, field(state::group_fuel(0)));
+        asm.load(X86::Mov_r32_rm32, FUEL, field(state::cluster_fuel(0)));
         for (exit, way) in ways.iter().enumerate() {
             let label = self.way_out(*way);
             if exit + 1 < ways.len() {
@@ -225,9 +216,8 @@ impl Translator<'_> {
         }
     }
 
-    /// The turns of the group at hand.
+    /// The turns of the cluster at hand.
     fn turns(&mut self, rows: &Range<usize>, first: Label, ways: &mut Vec<Way>) -> Vec<Stop> {
-        let code = self.code();
         let mut stops = Vec::new();
         let mut row = rows.start;
         while row < rows.end {
@@ -235,25 +225,7 @@ impl Translator<'_> {
             let limit = rows.end.min(row + LINE);
             let control = (row..limit).find(|row| self.kinds[*row] == Treatment::Control);
             let end = control.unwrap_or(limit);
-            let operands: Vec<_> = code[row..rows.end.min(end + usize::from(control.is_some()))]
-                .iter()
-                .map(|inst| vector_operands(self.part.code, inst))
-                .collect();
-            let uses = next_uses(&operands);
-            for part in self.part.together() {
-                self.part.begin_line(part);
-                for k in row..end {
-                    self.part.begin_row(&uses[k - row]);
-                    self.lanes(&code[k], None);
-                    self.part.end_row();
-                }
-                if let Some(control) = control {
-                    self.part.begin_row(&uses[control - row]);
-                    self.tested_by(part, &code[control]);
-                    self.part.end_row();
-                }
-                self.part.end_line();
-            }
+            self.each_part(row..end, control, None);
             if let Some(control) = control {
                 self.leave_or_turn(rows, control, first, ways, &mut stops);
             }
@@ -262,21 +234,7 @@ impl Translator<'_> {
         stops
     }
 
-    /// A part's result of the test or mask by which `inst` decides.
-    fn tested_by(&mut self, part: usize, inst: &Inst) {
-        match (inst.op.test(), inst.op) {
-            (Some((test, _)), _) => {
-                let condition = self.part.test(test, inst);
-                self.tested(part, |part, to| part.bits(condition, to));
-            }
-            (None, Opcode::Split | Opcode::SplitNot | Opcode::JumpUnless) => {
-                self.tested(part, |part, to| part.bits_of_mask(inst.a, to));
-            }
-            _ => {}
-        }
-    }
-
-    /// What a control instruction of the loop does with the group's lanes, of which [`TESTED`] tells.
+    /// What a control instruction of the loop does with the cluster's lanes, of which [`TESTED`] tells.
     fn leave_or_turn(
         &mut self,
         rows: &Range<usize>,
@@ -316,10 +274,7 @@ impl Translator<'_> {
             }
             _ => {
                 let leaves = stop(self, Way::To(inst.imm as usize), on);
-                if inst.op == Opcode::SplitNot {
-                    self.asm().put(Instruction::with1(X86::Not_rm32, TESTED));
-                }
-                self.park(inst);
+                self.split(inst);
                 self.asm().branch(X86::Je_rel32_64, leaves);
                 self.asm().bind(on);
             }

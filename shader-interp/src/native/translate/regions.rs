@@ -47,11 +47,8 @@ impl Translator<'_> {
         for rows in loops {
             let inside = self.regions.iter().any(|region| region.rows.contains(&rows.start));
             let encoded = self.kinds[rows.clone()].iter().all(|kind| *kind != Treatment::Interpreted);
-            let entered = code.iter().enumerate().any(|(row, inst)| {
-                !rows.contains(&row) && target(inst).is_some_and(|to| to > rows.start && rows.contains(&to))
-            });
             let stops = code[rows.clone()].iter().any(|inst| inst.op == Opcode::ControlBarrier);
-            if inside || !encoded || entered || stops {
+            if inside || !encoded || stops || self.is_entered(rows) {
                 continue;
             }
             let mut weights: FxHashMap<u16, (u64, bool)> = FxHashMap::default();
@@ -79,6 +76,14 @@ impl Translator<'_> {
         }
     }
 
+    /// Whether something jumps into a loop, but to its first instruction.
+    pub(super) fn is_entered(&self, rows: &Range<usize>) -> bool {
+        self.code().iter().enumerate().any(|(row, inst)| {
+            !rows.contains(&row) && target(inst).is_some_and(|to| to > rows.start && rows.contains(&to))
+        })
+    }
+
+    /// The region that an instruction is in.
     pub(super) fn region(&self, row: usize) -> Option<usize> {
         self.regions.iter().position(|region| region.rows.contains(&row))
     }

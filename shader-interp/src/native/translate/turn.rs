@@ -1,9 +1,10 @@
 //! What a turn of a loop costs: which values should be in host registers, and of how many parts at once.
 
-use super::super::memory::Access;
 use super::super::registers::{Part, vector_operands};
+use crate::code::isa::AfterTest;
 use crate::code::{Inst, Opcode, OperandKind};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 /// How a loop uses a vector register.
 #[derive(Clone, Copy, Default)]
@@ -43,63 +44,42 @@ const IN_MEMORY: u32 = 3;
 impl Turn {
     /// A turn of these instructions of `trial`'s code, all of which have encodings.
     pub(super) fn of(trial: &mut Part<'_>, rows: &[Inst]) -> Turn {
-        let (code, form) = (trial.code, trial.form);
+        let form = trial.form;
         trial.most = 0;
+        let steps: Vec<Step> = rows.iter().map(|inst| Step::of(trial, inst)).collect();
         let mut used: FxHashMap<u16, Used> = FxHashMap::default();
-        // When the values are there that registers and masks hold: after the first turn, and now.
-        let mut ready: [FxHashMap<Name, u32>; 2] = Default::default();
-        let mut instructions = 0;
-        for turn in 0..2 {
-            for inst in rows {
-                let operands = vector_operands(code, inst);
-                let took = trial_of(trial, inst);
-                let loads = operands.iter().filter(|(_, reads, _)| *reads).count() as u32;
-                let names = || {
-                    let vectors =
-                        operands.iter().map(|(k, reads, writes)| (Name::Vector(*k), *reads, *writes));
-                    vectors.chain(masks(inst))
-                };
-                let begins = names().filter(|(_, reads, _)| *reads);
-                let begins = begins.filter_map(|(name, ..)| ready[1].get(&name)).max().copied();
-                let ends = begins.unwrap_or(0) + latency(inst.op, took.saturating_sub(loads));
-                for (name, ..) in names().filter(|(.., writes)| *writes) {
-                    ready[1].insert(name, ends);
-                }
-                if turn == 1 {
-                    continue;
-                }
-                for (register, reads, writes) in operands {
-                    let used = used.entry(register).or_default();
-                    // What is read only can be an operand in memory.
-                    used.weight += u32::from(reads) + 2 * u32::from(writes);
-                    used.carried |= reads && !used.written;
-                    used.written |= writes;
-                }
-                instructions += took;
-            }
-            if turn == 0 {
-                ready[0] = ready[1].clone();
-            }
+        for (name, reads, writes) in steps.iter().flat_map(|step| &step.names) {
+            let Name::Vector(register) = name else { continue };
+            let used = used.entry(*register).or_default();
+            // What is read only can be an operand in memory.
+            used.weight += u32::from(*reads) + 2 * u32::from(*writes);
+            used.carried |= *reads && !used.written;
+            used.written |= *writes;
         }
-        // What is read before it is written, or is never written, is carried only if it is written.
+        // What is never written is not carried, either.
         used.values_mut().for_each(|used| used.carried &= used.written);
+        let mut ready = FxHashMap::default();
+        steps.iter().for_each(|step| step.run(&mut ready));
+        let first = ready.clone();
+        steps.iter().for_each(|step| step.run(&mut ready));
         let carried = used.iter().filter(|(_, used)| used.carried).map(|(k, _)| Name::Vector(*k));
-        let chain = carried.map(|name| ready[1][&name] - ready[0][&name]).max().unwrap_or(0);
+        let chain = carried.map(|name| ready[&name] - first[&name]).max().unwrap_or(0);
         // Two masks in registers and their result, which no trial sees; and one more than needed, so that
         // what the next instruction needs is not always what goes.
         let left = usize::from(form.registers()).saturating_sub(trial.most.max(3) as usize + 1);
+        let instructions = steps.iter().map(|step| step.instructions).sum();
         Turn { used, left, parts: form.parts(), instructions, chain }
     }
 
-    /// The parts that should run together, and the cycles that a turn of all parts takes then.
-    pub(super) fn together(&self) -> (usize, u32) {
-        let all = (self.parts, self.cycles(self.parts));
-        // A loop that is entered for each group is worth while from some turns on, and this is an estimate.
+    /// How many parts should run together.
+    pub(super) fn together(&self) -> usize {
+        // A loop that is entered for each cluster is worth while from some turns on, and this is an estimate.
         let fewer = (1..self.parts).filter(|together| self.parts.is_multiple_of(*together));
-        let best = fewer.map(|together| (together, self.cycles(together))).min_by_key(|(_, cycles)| *cycles);
-        best.filter(|(_, cycles)| *cycles * 5 < all.1 * 4).unwrap_or(all)
+        let best = fewer.min_by_key(|together| self.cycles(*together));
+        best.filter(|together| self.cycles(*together) * 5 < self.cycles(self.parts) * 4).unwrap_or(self.parts)
     }
 
+    /// Cycles of a turn of all parts, if so many run together.
     fn cycles(&self, together: usize) -> u32 {
         let carried = self.used.values().filter(|used| used.carried).count();
         let outside = carried.saturating_sub(self.left / together) as u32;
@@ -118,34 +98,53 @@ impl Turn {
     }
 }
 
-/// The mask registers of an instruction: whether it is read, whether it is written.
-fn masks(inst: &Inst) -> impl Iterator<Item = (Name, bool, bool)> {
-    let keeps = inst.op == Opcode::MaskMovMasked;
-    let fields = [inst.dst, inst.a, inst.b, inst.c, inst.aux];
-    let fields = inst.op.shape().into_iter().zip(fields).enumerate();
-    fields
-        .filter(|(_, (kind, _))| *kind == OperandKind::Mask)
-        .map(move |(n, (_, field))| (Name::Mask(field), n > 0 || keeps, n == 0))
+/// An instruction of a turn.
+struct Step {
+    /// Its registers, whether it reads and whether it writes them.
+    names: SmallVec<[(Name, bool, bool); 8]>,
+    /// Host instructions.
+    instructions: u32,
+    /// Cycles from its operands to its result.
+    latency: u32,
 }
 
-/// Makes the code of one instruction, all of whose operands are in the file: the number of host instructions.
-fn trial_of(trial: &mut Part<'_>, inst: &Inst) -> u32 {
-    let before = trial.asm.count();
-    let operands = vector_operands(trial.code, inst);
-    trial.begin_line(0);
-    // Each has another use, so that it is loaded.
-    trial.begin_row(&operands.iter().map(|(register, ..)| (*register, 0)).collect());
-    match inst.op.test() {
-        Some((test, _)) => _ = trial.test(test, inst),
-        None => match Access::of(trial.code, inst) {
-            Some(access) => trial.access(&access),
-            None => trial.row(inst),
-        },
+impl Step {
+    /// What making its code with `trial` shows, all of its operands being in the file.
+    fn of(trial: &mut Part<'_>, inst: &Inst) -> Step {
+        let before = trial.asm.count();
+        let operands = vector_operands(trial.code, inst);
+        trial.begin_line(0);
+        // Each has another use, so that it is loaded.
+        trial.begin_row(&operands.iter().map(|(register, ..)| (*register, 0)).collect());
+        match inst.op.test() {
+            Some((test, after)) if after != AfterTest::Set => _ = trial.test(test, inst),
+            _ => trial.lanes(inst, None),
+        }
+        trial.end_row();
+        let instructions = trial.asm.count() - before;
+        trial.end_line();
+        let loads = operands.iter().filter(|(_, reads, _)| *reads).count() as u32;
+        let keeps = inst.op == Opcode::MaskMovMasked;
+        let fields = [inst.dst, inst.a, inst.b, inst.c, inst.aux];
+        let masks = inst.op.shape().into_iter().zip(fields).enumerate();
+        let masks = masks.filter(|(_, (kind, _))| *kind == OperandKind::Mask);
+        let masks = masks.map(|(n, (_, mask))| (Name::Mask(mask), n > 0 || keeps, n == 0));
+        let vectors = operands.into_iter().map(|(k, reads, writes)| (Name::Vector(k), reads, writes));
+        Step {
+            names: vectors.chain(masks).collect(),
+            instructions,
+            latency: latency(inst.op, instructions.saturating_sub(loads)),
+        }
     }
-    let took = trial.asm.count() - before;
-    trial.end_row();
-    trial.end_line();
-    took
+
+    /// Runs it once its operands are there: `ready` says when each register is.
+    fn run(&self, ready: &mut FxHashMap<Name, u32>) {
+        let begins = self.names.iter().filter(|(_, reads, _)| *reads);
+        let begins = begins.filter_map(|(name, ..)| ready.get(name)).max().copied().unwrap_or(0);
+        for (name, ..) in self.names.iter().filter(|(.., writes)| *writes) {
+            ready.insert(*name, begins + self.latency);
+        }
+    }
 }
 
 /// Cycles from the operands of an instruction to its result, which takes so many host instructions.
