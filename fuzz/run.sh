@@ -9,7 +9,7 @@ shift
 targets=("$@")
 [ ${#targets[@]} -gt 0 ] || targets=(spirv assembly litmus report api)
 
-export RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+export RUSTFLAGS="--cfg fuzzing --cfg one_instruction_set -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
 -Cllvm-args=-sanitizer-coverage-trace-compares"
 triple=$(rustc -vV | sed -n 's/^host: //p')

@@ -20,7 +20,7 @@ for sanitizer in "$@"; do
         build+=(-Zbuild-std)
         [ -d "$(rustc --print sysroot)/lib/rustlib/src/rust/library" ] || rustup component add rust-src
     fi
-    export RUSTFLAGS="-Zsanitizer=$sanitizer"
+    export RUSTFLAGS="-Zsanitizer=$sanitizer --cfg one_instruction_set"
     cargo build --quiet "${build[@]}" --lib
     library=$folder/$target/sanitize/libvulkan_pellucid.so
     # The driver takes the sanitizer's runtime from the program: the one that the compiler brings.

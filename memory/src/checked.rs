@@ -349,6 +349,25 @@ fn reference(pointers: &Pointers<'_>) -> Reference {
     }
 }
 
+/// Binds `$pointers` to themselves; to a view and offsets, if they are physical addresses in one buffer.
+macro_rules! physical_as_view {
+    ($memory:ident, $pointers:ident, $mask:expr, $access:expr) => {
+        let (addresses, found);
+        let $pointers = match $pointers {
+            Pointers::Physical { low, high, immediate } if !$memory.core.only_order() => {
+                let bytes = u64::from($access.size) * u64::from($access.components);
+                addresses = $memory.addresses.clone();
+                found = by_lane::in_one_buffer(&addresses, (low, high, immediate), $mask, bytes);
+                match &found {
+                    Some((view, offset)) => Pointers::View { view, offset, immediate: 0 },
+                    None => $pointers,
+                }
+            }
+            other => other,
+        };
+    };
+}
+
 impl MemorySystem for CheckedMemory {
     const MODELLED: bool = true;
     const EACH_INSTRUCTION_SET: bool = true;
@@ -371,6 +390,7 @@ impl MemorySystem for CheckedMemory {
         access: &Access,
         out: &mut [Lanes],
     ) -> Result<(), Trap> {
+        physical_as_view!(self, from, mask, access);
         if self.observing {
             self.observe_read(at, &from, mask, access, AccessKind::Read);
         }
@@ -399,6 +419,7 @@ impl MemorySystem for CheckedMemory {
         access: &Access,
         value: &[Lanes],
     ) -> Result<(), Trap> {
+        physical_as_view!(self, to, mask, access);
         if self.partly_bound {
             self.store_bound((at, to), mask, access, value)
         } else {
@@ -418,6 +439,7 @@ impl MemorySystem for CheckedMemory {
         comparator: Option<&[Lanes]>,
         out: &mut [Lanes],
     ) -> Result<(), Trap> {
+        physical_as_view!(self, to, mask, access);
         let mask = if self.partly_bound { self.zero_unbound(&to, mask, access, out) } else { mask };
         if mask == 0 {
             return Ok(());
@@ -543,7 +565,7 @@ impl MemorySystem for CheckedMemory {
             self.core.fresh.retain(|(agent, _), _| !ended.contains(agent));
         }
         if let Some(group) = self.groups.end(workgroup) {
-            for cell in group.cells.list().iter().filter(|cell| cell.history != 0) {
+            for cell in group.cells.list().iter().filter(|cell| cell.history != 0 && !cell.is_split()) {
                 self.core.histories.remove(cell.history);
             }
         }

@@ -123,6 +123,7 @@ impl CheckedMemory {
         let bytes = u64::from(access.size) * u64::from(access.components);
         let (size, components) = (usize::from(access.size), usize::from(access.components));
         self.lanes(at, from, mask, bytes, |lane| {
+            lane.unsplit(bytes);
             if access.atomic.is_some() {
                 let value = lane.atomic_read(access, kind);
                 put(out, 0, size, lane.lane, value);
@@ -177,6 +178,7 @@ impl CheckedMemory {
         let (size, components) = (usize::from(access.size), usize::from(access.components));
         let none = ReleaseSequence::default();
         self.lanes(at, to, mask, bytes, |lane| {
+            lane.unsplit(bytes);
             if access.atomic.is_some() {
                 lane.atomic_write(access, kind, get(value, 0, size, lane.lane));
             } else {
@@ -203,11 +205,36 @@ impl CheckedMemory {
     ) -> Result<(), Trap> {
         let size = usize::from(access.size);
         self.lanes(at, to, mask, u64::from(access.size), |lane| {
+            lane.unsplit(u64::from(access.size));
             let comparator = comparator.map_or(0, |comparator| get(comparator, 0, size, lane.lane));
             let old = lane.modify(access, (modify, fail), op, get(value, 0, size, lane.lane), comparator);
             put(out, 0, size, lane.lane, old);
         })
     }
+}
+
+/// Where lanes with physical addresses access so many bytes each, if that is in one live buffer: its view, and
+/// their offsets.
+#[inline(never)]
+pub(super) fn in_one_buffer<'a>(
+    ranges: &'a [MemoryRange],
+    (low, high, immediate): (&Lanes, &Lanes, u32),
+    mask: Mask,
+    bytes: u64,
+) -> Option<(MemoryView<'a>, Lanes)> {
+    let address = |lane: usize| {
+        (u64::from(low.0[lane]) | u64::from(high.0[lane]) << 32).wrapping_add(u64::from(immediate))
+    };
+    let first = mask.trailing_zeros() as usize % LANES;
+    let view = resolve(ranges, address(first), bytes)?;
+    let last = (view.size() - bytes).min(u64::from(u32::MAX));
+    let (mut offset, mut inside) = (Lanes::ZERO, 0);
+    for lane in 0..LANES {
+        let into = address(lane).wrapping_sub(view.address);
+        offset.0[lane] = into as u32;
+        inside |= Mask::from(into <= last) << lane;
+    }
+    (inside & mask == mask).then(|| (view.through(Reference::PHYSICAL), offset))
 }
 
 /// Of ranges sorted by address: the one that holds the bytes.

@@ -10,11 +10,11 @@ use super::inspect::Choice;
 use super::rehearsal::Overlay;
 use super::report::Report;
 use super::superseded::Superseded;
-use crate::history::{History, Load, Loaded, ValuePolicy, bits};
+use crate::history::{History, Load, Loaded, Position, ValuePolicy, bits};
 use crate::model::ModelOptions;
 use crate::race::{
-    AgentId, Agents, Cell, Histories, NOBODY, Order, Record, ReleaseSequence, Space, StaticAccess, Time,
-    Trace,
+    AgentId, Agents, Cell, HALF_BYTES, Halves, Histories, NOBODY, Order, Record, ReleaseSequence, Space,
+    Split, StaticAccess, Time, Trace,
 };
 use crate::random::mix_all;
 use crate::scope::StorageClasses;
@@ -356,15 +356,47 @@ impl Core {
         if cell.write.kind != 0 {
             history.write(cell.write, held, newest, cell.before, ReleaseSequence::default(), now);
         }
-        let saw = history.newest(15).next().map_or(0, |entry| entry.position);
         for (reader, bytes) in readers().filter(|(reader, _)| !self.kinds.get(reader.kind).write) {
-            history.read(*reader, bytes, saw, false);
+            history.read(*reader, bytes, saw(&history, held), false);
         }
         if cell.forgot {
             // Those that are forgotten saw the newest write: who comes after one of them does not see less.
-            history.seen(saw);
+            history.seen(saw(&history, held));
         }
         history
+    }
+
+    /// The same of the cells of a word's halves. What is one access in both is one there.
+    pub(super) fn history_of_halves(&self, halves: &Halves, newest: u32, held: u8, now: u64) -> History {
+        let [low, high] = halves;
+        if low.write == high.write && low.readers == high.readers {
+            let before = low.before & bits(HALF_BYTES[0]) | high.before & bits(HALF_BYTES[1]);
+            let cell = Cell { before, forgot: low.forgot || high.forgot, ..*low };
+            return self.history_of(&cell, newest, held, now);
+        }
+        let mut history = History::default();
+        for (half, bytes) in halves.iter().zip(HALF_BYTES).filter(|(half, _)| half.write.kind != 0) {
+            let none = ReleaseSequence::default();
+            history.write(half.write, bytes & held, newest, half.before, none, now);
+        }
+        for (half, bytes) in halves.iter().zip(HALF_BYTES) {
+            let readers = half.readers.iter().filter(|reader| reader.kind != 0);
+            readers
+                .for_each(|reader| history.read(*reader, bytes & held, saw(&history, bytes & held), false));
+            if half.forgot {
+                history.seen(saw(&history, bytes & held));
+            }
+        }
+        history
+    }
+
+    /// A word that is split gets a history: `newest` is in memory.
+    #[cold]
+    pub(super) fn unsplit(&mut self, cell: &mut Cell, split: &mut Split, newest: u32, held: u8) {
+        let Some(halves) = split.peek(cell).copied() else { return };
+        split.join(cell);
+        let now = self.next_sequence();
+        cell.history = self.histories.insert(self.history_of_halves(&halves, newest, held, now));
     }
 
     /// The heads that a read-modify-write meets, and their acquire effect. It reads the newest write.
@@ -514,6 +546,11 @@ impl Core {
         let writes = self.kinds.get(who.kind).write;
         self.trace.access(who.agent / self.group_agents, record, place.space, place.address, reads, writes);
     }
+}
+
+/// The position of the newest write of these bytes, which all who read since have seen.
+fn saw(history: &History, bytes: u8) -> Position {
+    history.newest(bytes).next().map_or(0, |entry| entry.position)
 }
 
 /// The classes of a semantics that a full barrier covers, as indices.

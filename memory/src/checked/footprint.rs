@@ -38,7 +38,7 @@ impl CheckedMemory {
             let slot = &mut slots[kind as usize][1];
             runs.add_to(slot, Range { start, end }, || self.operand(&record, true));
         });
-        self.shadow.touched(|word, count, cell| {
+        self.shadow.touched(|start, end, cell| {
             let mut add = |record: &Record, bytes: u8, read: bool| {
                 if *record == NOBODY || bytes == 0 {
                     return;
@@ -47,10 +47,9 @@ impl CheckedMemory {
                 if kind.class == StorageClasses::WORKGROUP {
                     return;
                 }
-                let first = u64::from(bytes.trailing_zeros());
-                let last = 8 - u64::from(bytes.leading_zeros());
+                let (skipped, left) = (bytes.trailing_zeros(), bytes.leading_zeros() - 4);
                 let slot = &mut slots[record.kind as usize][usize::from(read || kind.read)];
-                let range = Range { start: 4 * word + first, end: 4 * (word + count - 1) + last };
+                let range = Range { start: start + u64::from(skipped), end: end - u64::from(left) };
                 runs.add_to(slot, range, || self.operand(record, read));
             };
             if let Some(history) = self.core.histories.peek(cell.history) {

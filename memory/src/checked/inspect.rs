@@ -195,16 +195,21 @@ impl CheckedMemory {
     }
 
     fn history(&mut self, word: &Word) -> History {
-        let cell = match word.workgroup {
-            None => *self.shadow.cell(word.address / 4),
+        let (cell, halves) = match word.workgroup {
+            None => {
+                let (cell, split) = self.shadow.cell_and_split(word.address / 4);
+                (*cell, split.peek(cell).copied())
+            }
             Some(workgroup) => {
-                let group = self.groups.get_mut(workgroup);
-                group
-                    .and_then(|group| group.cells.list().get(word.address as usize / 4))
-                    .copied()
-                    .unwrap_or(Cell::EMPTY)
+                let cells = self.groups.get_mut(workgroup).map(|group| &group.cells);
+                let cell = cells.and_then(|cells| cells.list().get(word.address as usize / 4)).copied();
+                let cell = cell.unwrap_or(Cell::EMPTY);
+                (cell, cells.and_then(|cells| cells.halves_of(&cell)).copied())
             }
         };
+        if let Some(halves) = halves {
+            return self.core.history_of_halves(&halves, word.newest, 15, 0);
+        }
         let superseded = self.core.superseded.as_deref();
         match self.core.histories.peek(cell.history) {
             Some(history) => {

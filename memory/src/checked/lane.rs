@@ -6,7 +6,7 @@ use super::core::Core;
 use super::words::{Words, WorkgroupCells};
 use crate::access::{Access, AtomicOp};
 use crate::history::{ValuePolicy, bits};
-use crate::race::{AgentId, Cell, ReleaseSequence, Shadow, Space};
+use crate::race::{AgentId, Cell, ReleaseSequence, Shadow, Space, Split, unwritten};
 use crate::raw;
 use crate::scope::{Scope, Semantics};
 use crate::system::MemoryView;
@@ -23,6 +23,15 @@ impl Cells<'_> {
         match self {
             Cells::Device(shadow) => Words::cell(*shadow, word),
             Cells::Workgroup(cells) => Words::cell(*cells, word),
+        }
+    }
+
+    /// The cell of a word, and those of halves.
+    #[inline(always)]
+    fn cell_and_split(&mut self, word: u64) -> (&mut Cell, &mut Split) {
+        match self {
+            Cells::Device(shadow) => Words::cell_and_split(*shadow, word),
+            Cells::Workgroup(cells) => Words::cell_and_split(*cells, word),
         }
     }
 
@@ -104,13 +113,38 @@ impl Lane<'_> {
         let Some((who, place)) = self.core.suspect.take() else { return };
         let start = place.word / VECTOR * VECTOR;
         let fresh = (start / 4..(start + VECTOR) / 4).all(|word| {
-            let cell = *self.cells.cell(word);
+            let (cell, split) = self.cells.cell_and_split(word);
             let history = self.core.histories.peek(cell.history);
-            cell.write.kind == 0 && history.is_none_or(|history| history.unwritten(15) == 15)
+            cell.write.kind == 0
+                && history.is_none_or(|history| history.unwritten(15) == 15)
+                && split.peek(cell).is_none_or(unwritten)
         });
         if fresh && self.core.wholly_undefined(start, start + VECTOR) {
             self.core.report.undefined(who, self.core.kinds.get(who.kind), &place);
         }
+    }
+
+    /// The words that the access of so many bytes touches get histories, if they are split: all but the
+    /// common case knows no halves.
+    #[inline(always)]
+    pub fn unsplit(&mut self, bytes: u64) {
+        let end = self.offset.saturating_add(bytes).min(self.view.size());
+        if self.offset >= end {
+            return;
+        }
+        let (start, end) = (self.view.address + self.offset, self.view.address + end);
+        for word in start / 4..end.div_ceil(4) {
+            if self.cells.cell_and_split(word).0.is_split() {
+                self.unsplit_word(word);
+            }
+        }
+    }
+
+    #[cold]
+    fn unsplit_word(&mut self, word: u64) {
+        let (newest, held) = self.word(word);
+        let (cell, split) = self.cells.cell_and_split(word);
+        self.core.unsplit(cell, split, newest, held);
     }
 
     /// Component `k`: its offset and place, or nothing (and a finding) if it is out of bounds.
@@ -135,14 +169,14 @@ impl Lane<'_> {
         None
     }
 
-    /// The word of a piece as memory has it, and which of its bytes are known.
+    /// A word as memory has it, and which of its bytes are known.
     #[inline(always)]
-    fn word(&self, piece: &Piece) -> (u32, u8) {
+    fn word(&self, word: u64) -> (u32, u8) {
         let load = |address: u64, size: u8| {
             let offset = address.checked_sub(self.words.address)?;
             self.core.held(&self.words, self.space, offset, size)
         };
-        let address = piece.word * 4;
+        let address = word * 4;
         if let Some(word) = load(address, 4) {
             return (word as u32, 15);
         }
@@ -174,7 +208,7 @@ impl Lane<'_> {
         }
         let mut value = 0;
         for piece in pieces(place.address, access.size) {
-            let (newest, held) = self.word(&piece);
+            let (newest, held) = self.word(piece.word);
             let cell = self.cells.cell(piece.word);
             let place = Where { word: piece.word * 4, held, ..place };
             let word = self.core.read(cell, who, piece.bytes, newest, &place);
@@ -194,7 +228,7 @@ impl Lane<'_> {
         let unit = caches.unit(self.agent / self.core.group_agents);
         let mut value = 0;
         for piece in pieces(place.address, access.size) {
-            let (newest, held) = self.word(&piece);
+            let (newest, held) = self.word(piece.word);
             let memory = |word: u64| {
                 let offset = (4 * word).checked_sub(self.words.address)?;
                 self.core.held(&self.words, self.space, offset, 4).map(|word| word as u32)
@@ -225,7 +259,7 @@ impl Lane<'_> {
         let path = Path::of(access, self.view.reference, true);
         let unit = caches.unit(self.agent / self.core.group_agents);
         for piece in pieces(place.address, access.size) {
-            let (old, _) = self.word(&piece);
+            let (old, _) = self.word(piece.word);
             caches.store(unit, piece.word, piece.bytes, piece.place(value), old, path);
         }
         self.core.caches = Some(caches);
@@ -257,7 +291,7 @@ impl Lane<'_> {
             self.core.write(cell, who, 15, old as u32, value as u32, heads.clone(), place);
         } else {
             for piece in pieces(place.address, access.size) {
-                let (old, held) = self.word(&piece);
+                let (old, held) = self.word(piece.word);
                 let cell = self.cells.cell_to_write(piece.word);
                 let place = Where { word: piece.word * 4, held, ..*place };
                 self.core.write(cell, who, piece.bytes, old, piece.place(value), heads.clone(), &place);

@@ -4,6 +4,8 @@
 //! Everything that is the same for all lanes is decided once. A lane that is not in the common case is left
 //! to the general path.
 
+mod halves;
+
 use super::access_table::Looked;
 use super::conflicts::Who;
 use super::core::Core;
@@ -30,7 +32,7 @@ pub(super) enum LaneOperation<'a> {
 const MOST_WORDS: usize = 32;
 
 /// The whole words that an access has if it is aligned to them: of 64-bit components two for each, of two
-/// 16-bit components one. 0: it may have parts of words.
+/// 16-bit components one. 0: it has parts of words.
 #[inline(always)]
 fn words(access: &Access) -> u64 {
     let components = u64::from(access.components);
@@ -40,6 +42,13 @@ fn words(access: &Access) -> u64 {
         2 if components % 2 == 0 => components / 2,
         _ => 0,
     }
+}
+
+/// Whether the halves of the words that an access has are told apart: it has an odd number of 16-bit
+/// components.
+#[inline(always)]
+fn by_halves(access: &Access) -> bool {
+    access.size == 2 && access.components % 2 == 1 && access.atomic.is_none()
 }
 
 /// Word `k` of a lane's value.
@@ -54,7 +63,7 @@ impl Core {
     pub fn may_be_fast(&mut self, kind: u32, access: &Access) -> bool {
         self.traces = false;
         let followed = self.exploring.is_some() || self.overlay.is_some() || self.caches.is_some();
-        if words(access) == 0 || followed || self.only_order() {
+        if (words(access) == 0 && !by_halves(access)) || followed || self.only_order() {
             return false;
         }
         let kind_of = self.kinds.get(kind);
@@ -99,6 +108,13 @@ pub(super) fn serve<C: Words>(
     access: &Access,
     mut does: LaneOperation<'_>,
 ) -> Mask {
+    if by_halves(access) {
+        return match does {
+            LaneOperation::Load(out) => fast.load_halves(core, cells, place, mask, access, out),
+            LaneOperation::Store(value) => fast.store_halves(core, cells, place, mask, access, value),
+            LaneOperation::Modify(..) => mask,
+        };
+    }
     let (words, halves) = (words(access), access.size == 2);
     let view = place.view;
     if !view.address.is_multiple_of(4) || view.size() < 4 * words {
@@ -139,6 +155,7 @@ pub(super) fn serve<C: Words>(
                 let old = raw::load(view, at, 4, Ordering::Relaxed).unwrap_or(0) as u32;
                 let address = view.address + at;
                 let undefined = place.is_undefined(&core.unwritten, cell, address..address + 4);
+                let split = cell.is_split();
                 served &= match &mut does {
                     LaneOperation::Load(out) => {
                         if halves {
@@ -152,14 +169,14 @@ pub(super) fn serve<C: Words>(
                             Some(stamp) if read && fast.settles(core, cell) => cells.settle(first + k, stamp),
                             _ => settles = false,
                         }
-                        read
+                        read || (split && fast.read_split(core, cells, place, first + k, lane))
                     }
                     LaneOperation::Store(_) => match fast.keeps(core, cell, lane) {
                         Some(keep) => {
                             kept[k as usize % MOST_WORDS] = keep;
                             true
                         }
-                        None => false,
+                        None => split && fast.joins(core, cells, first + k, lane),
                     },
                     LaneOperation::Modify(op, value, out) => {
                         let pending = || core.agents.has_pending(fast.first_lane + lane as u32);
@@ -184,7 +201,7 @@ pub(super) fn serve<C: Words>(
                 for (k, keep) in (0..words).zip(kept) {
                     let at = offset + 4 * k;
                     let old = raw::load(view, at, 4, Ordering::Relaxed).unwrap_or(0) as u32;
-                    cells.cell(first + k).overwrite(fast.record(lane), old, keep);
+                    cells.joined(first + k).overwrite(fast.record(lane), old, keep);
                     let new = word(value, halves, k as usize, lane);
                     raw::store(view, at, 4, u64::from(new), Ordering::Relaxed);
                 }
@@ -211,6 +228,18 @@ pub(super) fn serve<C: Words>(
         }
     }
     left
+}
+
+/// The word and offset of the run that these units of it, at places one after the other, are.
+#[inline(always)]
+fn run_of_units<const UNITS: usize>(place: &Place<'_>, offsets: &[u32; UNITS]) -> Option<(u64, u64)> {
+    let bytes = 4 * RUN as u64;
+    let unit = (bytes / UNITS as u64) as u32;
+    let gaps = (0..UNITS).fold(0, |gaps, j| gaps | (offsets[j] ^ offsets[0].wrapping_add(unit * j as u32)));
+    let offset = u64::from(offsets[0].wrapping_add(place.immediate));
+    let address = place.view.address.checked_add(offset)?;
+    (gaps == 0 && address.is_multiple_of(bytes) && offset.checked_add(bytes)? <= place.view.size())
+        .then_some((address / 4, offset))
 }
 
 /// Lanes that access a run together.
@@ -242,7 +271,9 @@ impl FastPath {
             let address = place.view.address + place.offset(lane);
             let cell = cells.cell(address / 4);
             let undefined = place.is_undefined(&core.unwritten, cell, address..address + 4);
-            if !self.read(core, cell, lane, undefined) {
+            if cell.is_split() {
+                left |= Mask::from(!self.read_split(core, cells, place, address / 4, lane)) << lane;
+            } else if !self.read(core, cell, lane, undefined) {
                 left |= 1 << lane;
             } else if let Some(stamp) = stamp
                 && self.settles(core, cell)
@@ -275,7 +306,13 @@ impl FastPath {
             let lane = todo.trailing_zeros() as usize;
             let address = place.view.address + place.offset(lane);
             let cell = cells.cell_to_write(address / 4);
-            let Some(keep) = self.keeps(core, cell, lane) else { break };
+            let (cell, keep) = match self.keeps(core, cell, lane) {
+                Some(keep) => (cell, keep),
+                None if cell.is_split() && self.joins(core, cells, address / 4, lane) => {
+                    (cells.joined(address / 4), [false; 3])
+                }
+                None => break,
+            };
             cell.overwrite(self.record(lane), old[0].0[lane], keep);
             todo &= todo - 1;
         }
@@ -290,13 +327,7 @@ impl FastPath {
         if mask >> lane & RUN_LANES != RUN_LANES {
             return None;
         }
-        let offsets: &[u32; RUN] = place.offset.0[lane..].first_chunk()?;
-        let gaps = (0..RUN).fold(0, |gaps, j| gaps | (offsets[j] ^ offsets[0].wrapping_add(4 * j as u32)));
-        let offset = u64::from(offsets[0].wrapping_add(place.immediate));
-        let bytes = 4 * RUN as u64;
-        let address = place.view.address.checked_add(offset)?;
-        (gaps == 0 && address.is_multiple_of(bytes) && offset.checked_add(bytes)? <= place.view.size())
-            .then_some((address / 4, offset))
+        run_of_units::<RUN>(place, place.offset.0[lane..].first_chunk()?)
     }
 
     #[inline(always)]

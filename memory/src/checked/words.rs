@@ -1,6 +1,6 @@
 //! The cells of the words that the lanes of an instruction access.
 
-use crate::race::{Cell, CellRun, RUN, Shadow};
+use crate::race::{Cell, CellRun, Halves, RUN, Shadow, Split};
 use crate::system::{LANES, Lanes, Mask, MemoryView};
 use crate::unwritten::Unwritten;
 use std::ops::Range;
@@ -13,6 +13,39 @@ pub(super) trait Words {
     #[inline(always)]
     fn cell_to_write(&mut self, word: u64) -> &mut Cell {
         self.cell(word)
+    }
+
+    /// What [`Words::cell`] returns, and the cells of halves.
+    fn cell_and_split(&mut self, word: u64) -> (&mut Cell, &mut Split);
+
+    /// The cell of half a word; nothing if the word has a history, or is not split and `splits` says that it
+    /// shall not be.
+    #[inline(always)]
+    fn half(&mut self, word: u64, half: usize, splits: impl Fn(&Cell) -> bool) -> Option<&mut Cell> {
+        let (cell, split) = self.cell_and_split(word);
+        split.of(cell, splits)?.get_mut(half)
+    }
+
+    /// The same for one that is about to be written.
+    #[inline(always)]
+    fn half_to_write(&mut self, word: u64, half: usize, splits: impl Fn(&Cell) -> bool) -> Option<&mut Cell> {
+        self.half(word, half, splits)
+    }
+
+    /// The cells of the halves of a word that is split.
+    #[inline(always)]
+    fn halves(&mut self, word: u64) -> Option<&mut Halves> {
+        let (cell, split) = self.cell_and_split(word);
+        split.get(cell)
+    }
+
+    /// The cell of a word that is about to be written; if the word was split, that is over, and what was
+    /// remembered of it forgotten.
+    #[inline(always)]
+    fn joined(&mut self, word: u64) -> &mut Cell {
+        let (cell, split) = self.cell_and_split(word);
+        split.join(cell);
+        cell
     }
 
     /// The run that begins with this word, where cells are in runs.
@@ -41,6 +74,19 @@ pub(super) trait Words {
     fn settle(&mut self, word: u64, stamp: u32) {
         let _ = (word, stamp);
     }
+
+    /// [`Words::settled`] for so many halves of words.
+    #[inline(always)]
+    fn settled_halves(&self, stamp: u32, place: &Place<'_>, mask: Mask, halves: u64) -> Mask {
+        let _ = (stamp, place, mask, halves);
+        0
+    }
+
+    /// [`Words::settle`] for half a word: by twice the word's number, and one more for the upper half.
+    #[inline(always)]
+    fn settle_half(&mut self, half: u64, stamp: u32) {
+        let _ = (half, stamp);
+    }
 }
 
 impl Words for Shadow {
@@ -52,6 +98,18 @@ impl Words for Shadow {
     #[inline(always)]
     fn cell_to_write(&mut self, word: u64) -> &mut Cell {
         Shadow::cell_to_write(self, word)
+    }
+
+    #[inline(always)]
+    fn cell_and_split(&mut self, word: u64) -> (&mut Cell, &mut Split) {
+        Shadow::cell_and_split(self, word)
+    }
+
+    #[inline(always)]
+    fn half_to_write(&mut self, word: u64, half: usize, splits: impl Fn(&Cell) -> bool) -> Option<&mut Cell> {
+        self.half(word, half, splits)?;
+        self.note_half(word, half);
+        self.halves(word)?.get_mut(half)
     }
 
     #[inline(always)]
@@ -105,12 +163,18 @@ impl Place<'_> {
     /// The lanes that access aligned bytes of the view, so many words of them.
     #[inline(always)]
     pub fn aligned(&self, words: u64) -> Mask {
-        let Some(last) = self.view.size().checked_sub(4 * words) else { return 0 };
+        self.aligned_to::<4>(words)
+    }
+
+    /// The same for so many units of `N` bytes, aligned to one.
+    #[inline(always)]
+    pub fn aligned_to<const N: u32>(&self, units: u64) -> Mask {
+        let Some(last) = self.view.size().checked_sub(u64::from(N) * units) else { return 0 };
         let last = u32::try_from(last).unwrap_or(u32::MAX);
         let mut lanes = 0;
         for (lane, offset) in self.offset.0.iter().enumerate() {
             let at = offset.wrapping_add(self.immediate);
-            lanes |= Mask::from((at <= last) & at.is_multiple_of(4)) << lane;
+            lanes |= Mask::from((at <= last) & at.is_multiple_of(N)) << lane;
         }
         lanes
     }
@@ -124,8 +188,11 @@ impl Place<'_> {
 #[derive(Clone, Default)]
 pub(super) struct WorkgroupCells {
     cells: Vec<Cell>,
+    split: Split,
     /// Of each word: what it is settled under, or 0.
     stamps: Vec<u32>,
+    /// The same of each half of a word; nothing until the first one settles.
+    half_stamps: Vec<u32>,
 }
 
 impl WorkgroupCells {
@@ -133,45 +200,58 @@ impl WorkgroupCells {
     pub fn begin(&mut self, words: usize) {
         self.cells.clear();
         self.cells.resize(words, Cell::EMPTY);
+        self.split.clear();
         self.stamps.clear();
         self.stamps.resize(words, 0);
+        self.half_stamps.clear();
     }
 
     /// All cells, by the numbers of their words.
     pub fn list(&self) -> &[Cell] {
         &self.cells
     }
+
+    /// The cells of the halves of the word that this cell is of, if it is split.
+    pub fn halves_of(&self, cell: &Cell) -> Option<&Halves> {
+        self.split.peek(cell)
+    }
+
+    /// The word's place in the lists: accesses are in bounds, and there is a cell for each word.
+    #[inline(always)]
+    fn place(&self, word: u64) -> usize {
+        (word as usize).min(self.cells.len() - 1)
+    }
 }
 
 impl Words for WorkgroupCells {
     #[inline(always)]
     fn cell(&mut self, word: u64) -> &mut Cell {
-        // Accesses are in bounds, and there is a cell for each word.
-        let word = (word as usize).min(self.cells.len() - 1);
+        self.cell_and_split(word).0
+    }
+
+    #[inline(always)]
+    fn cell_and_split(&mut self, word: u64) -> (&mut Cell, &mut Split) {
+        let word = self.place(word);
         self.stamps[word] = 0;
-        &mut self.cells[word]
+        if let Some(stamps) = self.half_stamps.get_mut(2 * word..2 * word + 2) {
+            stamps.fill(0);
+        }
+        (&mut self.cells[word], &mut self.split)
+    }
+
+    #[inline(always)]
+    fn half(&mut self, word: u64, half: usize, splits: impl Fn(&Cell) -> bool) -> Option<&mut Cell> {
+        let word = self.place(word);
+        self.stamps[word] = 0;
+        if let Some(stamp) = self.half_stamps.get_mut(2 * word + half) {
+            *stamp = 0;
+        }
+        self.split.of(&mut self.cells[word], splits)?.get_mut(half)
     }
 
     #[inline(always)]
     fn settled(&self, stamp: u32, place: &Place<'_>, mask: Mask, words: u64) -> Mask {
-        if self.stamps.is_empty() {
-            return 0;
-        }
-        let last = self.stamps.len() - 1;
-        let base = place.view.address as u32;
-        let mut settled = place.aligned(words) & mask;
-        for k in 0..words as u32 {
-            // A loop, not a map: its closure would be a function that is not compiled for the instructions
-            // around it.
-            let mut equal = 0;
-            for lane in 0..LANES {
-                let first = base.wrapping_add(place.offset(lane) as u32) / 4;
-                let known = self.stamps[(first.wrapping_add(k) as usize).min(last)];
-                equal |= Mask::from(known == stamp) << lane;
-            }
-            settled &= equal;
-        }
-        settled
+        settled::<4>(&self.stamps, stamp, place, place.aligned(words) & mask, words)
     }
 
     #[inline(always)]
@@ -180,4 +260,39 @@ impl Words for WorkgroupCells {
             *known = stamp;
         }
     }
+
+    #[inline(always)]
+    fn settled_halves(&self, stamp: u32, place: &Place<'_>, mask: Mask, halves: u64) -> Mask {
+        settled::<2>(&self.half_stamps, stamp, place, place.aligned_to::<2>(halves) & mask, halves)
+    }
+
+    #[inline(always)]
+    fn settle_half(&mut self, half: u64, stamp: u32) {
+        if self.half_stamps.is_empty() {
+            self.half_stamps.resize(2 * self.cells.len(), 0);
+        }
+        if let Some(known) = self.half_stamps.get_mut(half as usize) {
+            *known = stamp;
+        }
+    }
+}
+
+/// The lanes of those `aligned` all of whose units of `N` bytes have this stamp.
+#[inline(always)]
+fn settled<const N: u32>(stamps: &[u32], stamp: u32, place: &Place<'_>, aligned: Mask, units: u64) -> Mask {
+    let Some(last) = stamps.len().checked_sub(1) else { return 0 };
+    let base = place.view.address as u32;
+    let mut settled = aligned;
+    for k in 0..units as u32 {
+        // A loop, not a map: its closure would be a function that is not compiled for the instructions
+        // around it.
+        let mut equal = 0;
+        for lane in 0..LANES {
+            let first = base.wrapping_add(place.offset(lane) as u32) / N;
+            let known = stamps[(first.wrapping_add(k) as usize).min(last)];
+            equal |= Mask::from(known == stamp) << lane;
+        }
+        settled &= equal;
+    }
+    settled
 }

@@ -34,6 +34,7 @@
 //! | `around` | the execution around a race, for its picture |
 //! | `standing` | how far a write is available and visible, for a debugger |
 //! | `shadow` | what dispatches remember of each word |
+//! | `split` | the same of the halves of words |
 
 mod agents;
 mod around;
@@ -47,6 +48,7 @@ mod release_sequence;
 mod shadow;
 mod slice;
 mod span_tree;
+mod split;
 mod standing;
 mod topology;
 mod vector_clock;
@@ -61,6 +63,7 @@ pub use order::{Later, Order, Record, StaticAccess};
 pub use release_sequence::ReleaseSequence;
 pub use shadow::{Cell, CellRun, Histories, NOBODY, PAGE_BYTES, RUN, Shadow};
 pub use slice::{Pair, Slice, Space, Trace};
+pub use split::{HALF_BYTES, Halves, Split, unwritten};
 pub use standing::Standing;
 pub use topology::{AgentId, Level, Topology};
 pub use vector_clock::{Time, VectorClock};

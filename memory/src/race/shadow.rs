@@ -6,11 +6,13 @@
 //! touches them and start afresh with every dispatch; cells of workgroup memory live as long as the
 //! workgroup.
 //!
-//! Most device memory is accessed by consecutive lanes word after word. A [`CellRun`] of words that were
-//! accessed in no other way is one cell: that of its first word; the agents of the others count up. Anything
-//! else expands it.
+//! Most device memory is accessed by consecutive lanes word after word, or half after half. A [`CellRun`] of
+//! words that were accessed in no other way is one cell: that of its first word, or half; the agents of the
+//! others count up. Anything else expands it. Words of which halves are accessed by themselves are
+//! [`Split`].
 
 use super::order::Record;
+use super::split::Split;
 use super::topology::AgentId;
 use crate::history::History;
 use rustc_hash::FxHashMap;
@@ -37,7 +39,8 @@ pub struct Cell {
     pub reader_bytes: [u8; 2],
     /// Others read since, and are not remembered, or not when they did first.
     pub forgot: bool,
-    /// 1 + the index of the word's history, which then replaces all of the above; 0 if it has none.
+    /// 1 + the index of the word's history, which then replaces all of the above; 0 if it has none;
+    /// [`Cell::SPLIT`] if its halves have cells, whose number is then in `before`.
     pub history: u32,
 }
 
@@ -51,6 +54,21 @@ impl Cell {
         forgot: false,
         history: 0,
     };
+
+    /// In place of a history: see [`Split`].
+    pub const SPLIT: u32 = u32::MAX;
+
+    /// Whether the word's halves have cells of their own.
+    #[inline(always)]
+    pub fn is_split(&self) -> bool {
+        self.history == Cell::SPLIT
+    }
+
+    /// Whether it remembers nothing.
+    #[inline(always)]
+    fn is_empty(&self) -> bool {
+        self.history == 0 && self.write.kind == 0 && self.readers[0].kind == 0
+    }
 
     /// Remembers a reader of these bytes.
     #[inline(always)]
@@ -141,25 +159,51 @@ fn with_reader(first: Reader, latest: Reader, new: Reader) -> (Reader, Reader, b
 /// Words of a run.
 pub const RUN: usize = 16;
 
+/// What one cell of a run stands for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unit {
+    Word,
+    Half,
+}
+
 /// Consecutive aligned words.
 #[derive(Clone)]
 pub struct CellRun {
-    /// While the run is not expanded: the cell of the first word. Those of the others differ in the agents,
-    /// which count up with the words, and in the values before.
+    /// While the run is not expanded: the cell of the first word, or of its lower half. Those of the others
+    /// differ in the agents, which count up, and in the values before.
     first: Cell,
     /// The values before the last write of a run that is not expanded.
     before: Option<Box<[u32; RUN]>>,
     cells: Option<Box<[Cell]>>,
     expanded: bool,
+    unit: Unit,
 }
 
 impl CellRun {
-    const EMPTY: CellRun = CellRun { first: Cell::EMPTY, before: None, cells: None, expanded: false };
+    const EMPTY: CellRun =
+        CellRun { first: Cell::EMPTY, before: None, cells: None, expanded: false, unit: Unit::Word };
 
-    /// The cell that stands for all, unless each word has its own.
-    #[inline]
-    pub fn whole(&mut self) -> Option<&mut Cell> {
+    #[inline(always)]
+    fn whole_of(&mut self, unit: Unit) -> Option<&mut Cell> {
+        if self.unit != unit {
+            if self.expanded || !self.first.is_empty() {
+                return None;
+            }
+            self.unit = unit;
+        }
         (!self.expanded).then_some(&mut self.first)
+    }
+
+    /// The cell that stands for all words, unless each has its own, or more than one.
+    #[inline(always)]
+    pub fn whole(&mut self) -> Option<&mut Cell> {
+        self.whole_of(Unit::Word)
+    }
+
+    /// The cell that stands for all halves, unless each word has its own cells.
+    #[inline(always)]
+    pub fn whole_of_halves(&mut self) -> Option<&mut Cell> {
+        self.whole_of(Unit::Half)
     }
 
     /// The values before the last write, of a run that is not expanded.
@@ -169,15 +213,15 @@ impl CellRun {
     }
 
     #[inline]
-    fn cell(&mut self, index: usize) -> &mut Cell {
+    fn cell(&mut self, index: usize, split: &mut Split) -> &mut Cell {
         if !self.expanded {
-            self.expand();
+            self.expand(split);
         }
         &mut self.cells.get_or_insert_default()[index]
     }
 
     #[cold]
-    fn expand(&mut self) {
+    fn expand(&mut self, split: &mut Split) {
         self.expanded = true;
         let cells = self.cells.get_or_insert_with(|| vec![Cell::EMPTY; RUN].into());
         let first = &self.first;
@@ -186,18 +230,25 @@ impl CellRun {
             _ => Record { agent: record.agent + index as AgentId, ..*record },
         };
         for (index, cell) in cells.iter_mut().enumerate() {
-            *cell = Cell {
+            let before = self.before.as_ref().map_or(0, |before| before[index]);
+            let unit = |index| Cell {
                 write: nth(&first.write, index),
-                before: self.before.as_ref().map_or(0, |before| before[index]),
+                before,
                 readers: first.readers.map(|reader| nth(&reader, index)),
                 ..*first
             };
+            match self.unit {
+                Unit::Half if !first.is_empty() => {
+                    split.replace(cell, [unit(2 * index), unit(2 * index + 1)]);
+                }
+                _ => *cell = unit(index),
+            }
         }
     }
 
     fn forget(&mut self) {
         self.first = Cell::EMPTY;
-        self.expanded = false;
+        (self.expanded, self.unit) = (false, Unit::Word);
     }
 
     #[cfg(test)]
@@ -227,17 +278,17 @@ struct EarlyReads {
 }
 
 impl EarlyReads {
-    /// Notes who read `count` words, like this cell's, that are about to be written.
+    /// Notes who read these bytes, those of a word or half or of several with cells like this one, which are
+    /// about to be written.
     #[inline]
-    fn note(&mut self, word: u64, count: u64, cell: &Cell) {
+    fn note(&mut self, (start, end): (u64, u64), cell: &Cell) {
         if cell.write.kind != 0 || cell.readers[0].kind == 0 || cell.history != 0 {
             return;
         }
         for (reader, bytes) in cell.readers.iter().zip(cell.reader_bytes) {
             if reader.kind != 0 && bytes != 0 {
-                let start = 4 * word + u64::from(bytes.trailing_zeros());
-                let end = 4 * (word + count) + 4 - u64::from(bytes.leading_zeros());
-                self.add(start, end, *reader);
+                let (skipped, left) = (bytes.trailing_zeros(), bytes.leading_zeros() - 4);
+                self.add(start + u64::from(skipped), end - u64::from(left), *reader);
             }
         }
     }
@@ -265,6 +316,7 @@ impl EarlyReads {
 #[derive(Clone, Default)]
 pub struct Shadow {
     pages: Vec<Page>,
+    split: Split,
     early: EarlyReads,
     index: FxHashMap<u64, u32>,
     last: (u64, u32),
@@ -277,11 +329,12 @@ impl Shadow {
         self.epoch += 1;
         self.last = (u64::MAX, 0);
         self.early.clear();
+        self.split.clear();
     }
 
     /// About how many bytes a copy of it takes.
     pub fn weight(&self) -> usize {
-        self.pages.len() * RUNS * (size_of::<CellRun>() + RUN * size_of::<Cell>())
+        self.pages.len() * RUNS * (size_of::<CellRun>() + RUN * size_of::<Cell>()) + self.split.weight()
     }
 
     /// Drops pages that no access of the present dispatch has touched.
@@ -305,8 +358,9 @@ impl Shadow {
         self.last = (u64::MAX, 0);
     }
 
-    /// Calls `each` for the words on pages that the present dispatch touched, ascending: the first word, how
-    /// many words are alike but for their agents, and the first one's cell.
+    /// Calls `each` for the words and halves on pages that the present dispatch touched, ascending: the first
+    /// byte and the one behind the last of those that are alike but for their agents, and the first one's
+    /// cell.
     pub fn touched(&self, mut each: impl FnMut(u64, u64, &Cell)) {
         let mut numbers: Vec<(u64, u32)> =
             self.index.iter().map(|(number, index)| (*number, *index)).collect();
@@ -316,9 +370,17 @@ impl Shadow {
             for (word, run) in (number * CELLS as u64..).step_by(RUN).zip(&self.pages[index as usize].runs) {
                 match &run.cells {
                     Some(cells) if run.expanded => {
-                        (word..).zip(&cells[..]).for_each(|(word, cell)| each(word, 1, cell));
+                        for (word, cell) in (word..).zip(&cells[..]) {
+                            match self.split.peek(cell) {
+                                Some([low, high]) => {
+                                    each(4 * word, 4 * word + 2, low);
+                                    each(4 * word + 2, 4 * word + 4, high);
+                                }
+                                None => each(4 * word, 4 * word + 4, cell),
+                            }
+                        }
                     }
-                    _ => each(word, RUN as u64, &run.first),
+                    _ => each(4 * word, 4 * (word + RUN as u64), &run.first),
                 }
             }
         }
@@ -362,8 +424,8 @@ impl Shadow {
     pub fn run_to_write(&mut self, word: u64) -> &mut CellRun {
         let page = self.page_of(word);
         let run = &mut self.pages[page].runs[word as usize % CELLS / RUN];
-        if let Some(first) = run.whole() {
-            self.early.note(word, RUN as u64, first);
+        if !run.expanded {
+            self.early.note((4 * word, 4 * (word + RUN as u64)), &run.first);
         }
         run
     }
@@ -371,7 +433,17 @@ impl Shadow {
     /// The cell of the word at `address / 4`.
     #[inline]
     pub fn cell(&mut self, word: u64) -> &mut Cell {
-        self.run(word).cell(word as usize % RUN)
+        let page = self.page_of(word);
+        let run = &mut self.pages[page].runs[word as usize % CELLS / RUN];
+        run.cell(word as usize % RUN, &mut self.split)
+    }
+
+    /// What [`Shadow::cell`] returns, and the cells of halves.
+    #[inline]
+    pub fn cell_and_split(&mut self, word: u64) -> (&mut Cell, &mut Split) {
+        let page = self.page_of(word);
+        let run = &mut self.pages[page].runs[word as usize % CELLS / RUN];
+        (run.cell(word as usize % RUN, &mut self.split), &mut self.split)
     }
 
     /// The same for a word that is about to be written.
@@ -379,9 +451,24 @@ impl Shadow {
     pub fn cell_to_write(&mut self, word: u64) -> &mut Cell {
         let page = self.page_of(word);
         let run = &mut self.pages[page].runs[word as usize % CELLS / RUN];
-        let cell = run.cell(word as usize % RUN);
-        self.early.note(word, 1, cell);
+        let cell = run.cell(word as usize % RUN, &mut self.split);
+        match self.split.peek(cell) {
+            Some([low, high]) => {
+                self.early.note((4 * word, 4 * word + 2), low);
+                self.early.note((4 * word + 2, 4 * word + 4), high);
+            }
+            None => self.early.note((4 * word, 4 * word + 4), cell),
+        }
         cell
+    }
+
+    /// Keeps who has read the half of a word that is split: it is about to be written.
+    #[inline]
+    pub fn note_half(&mut self, word: u64, half: usize) {
+        let (cell, split) = self.cell_and_split(word);
+        let Some(halves) = split.peek(cell) else { return };
+        let (start, half) = (4 * word + 2 * half as u64, halves[half]);
+        self.early.note((start, start + 2), &half);
     }
 
     #[cold]
@@ -497,13 +584,35 @@ mod tests {
         first.read(Record { agent: 64, time: 3, kind: 2 }, 15);
         run.before()[5] = 7;
         let mut told = Vec::new();
-        shadow.touched(|word, count, cell| told.push((word, count, cell.write.agent)));
-        assert_eq!(told[..3], [(0, 16, 0), (16, 16, 32), (32, 16, 0)]);
+        shadow.touched(|start, end, cell| told.push((start, end, cell.write.agent)));
+        assert_eq!(told[..3], [(0, 64, 0), (64, 128, 32), (128, 192, 0)]);
         let cell = *shadow.cell(21);
         assert_eq!(cell.write, Record { agent: 37, time: 2, kind: 1 });
         assert_eq!((cell.readers, cell.before), ([Record { agent: 69, time: 3, kind: 2 }, NOBODY], 7));
         assert_eq!(cell.reader_bytes, [15, 0]);
         assert!(shadow.run(16).whole().is_none() && shadow.run(32).whole().is_some());
+    }
+
+    #[test]
+    fn a_run_of_halves_expands_to_words_that_are_split() {
+        let mut shadow = Shadow::default();
+        shadow.forget();
+        let run = shadow.run(16);
+        run.whole_of_halves().unwrap().write = Record { agent: 32, time: 2, kind: 1 };
+        run.before()[5] = 0x0007_0008;
+        assert!(run.whole().is_none());
+        assert!(shadow.run(32).whole_of_halves().is_some() && shadow.run(32).whole().is_some());
+        let (cell, split) = shadow.cell_and_split(21);
+        let halves = *split.peek(cell).unwrap();
+        assert_eq!(
+            halves.map(|half| (half.write.agent, half.before)),
+            [(42, 0x0007_0008), (43, 0x0007_0008)]
+        );
+        let mut told = Vec::new();
+        shadow.touched(|start, end, cell| told.push((start, end, cell.write.agent)));
+        assert_eq!(told[1..4], [(64, 66, 32), (66, 68, 33), (68, 70, 34)]);
+        shadow.forget();
+        assert!(shadow.run(16).whole().is_some());
     }
 
     #[test]

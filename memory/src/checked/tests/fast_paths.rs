@@ -58,6 +58,10 @@ fn run(seed: u64, only_order: bool) -> ((Vec<u32>, BTreeSet<String>), bool) {
     let mut random = Random::new(seed);
     let mut machine = Machine::stale();
     machine.memory.core.only_order = only_order;
+    // Two buffers that are reached by address.
+    let buffer =
+        |address| MemoryRange::of_words(&[0; WORDS as usize / 2], address, Reference::PHYSICAL).unwrap();
+    machine.memory.addresses = Arc::new(vec![buffer(0x9000), buffer(0x9080)]);
     let (mut got, mut halves) = (Vec::new(), false);
     for number in 0..6 + random.below(30) {
         // A few instructions, executed again and again by all subgroups.
@@ -83,8 +87,10 @@ fn run(seed: u64, only_order: bool) -> ((Vec<u32>, BTreeSet<String>), bool) {
                 (4, 1),
                 (4, 3),
                 (2, 1),
+                (2, 1),
                 (2, 2),
                 (2, 2),
+                (2, 3),
                 (2, 4),
                 (8, 1),
                 (8, 2),
@@ -95,6 +101,9 @@ fn run(seed: u64, only_order: bool) -> ((Vec<u32>, BTreeSet<String>), bool) {
         halves |= size == 2;
         let shape = |access: Access| Access { size, components, ..access };
         let class = choices.pick(&[U, W]);
+        // No access is in both buffers.
+        let whole = (2 * WORDS).is_multiple_of(u32::from(size) * u32::from(components));
+        let physical = class == U && whole && choices.below(3) == 0;
         let pattern = choices.pick(&[
             Pattern::Consecutive(0),
             Pattern::Consecutive(16),
@@ -116,6 +125,7 @@ fn run(seed: u64, only_order: bool) -> ((Vec<u32>, BTreeSet<String>), bool) {
         let offset = pattern.offsets(u32::from(size) * u32::from(components));
         let pointers = match class {
             W => Pointers::Workgroup { offset: &offset, immediate: 0, reference: Reference(0) },
+            _ if physical => Pointers::Physical { low: &offset, high: &Lanes::ZERO, immediate: 0x9000 },
             _ => Pointers::View { view: &view, offset: &offset, immediate: 0 },
         };
         let (memory, at) = (&mut machine.memory, Site(site));
@@ -182,7 +192,7 @@ fn read(seed: u64, written: Option<Vec<(u64, u64)>>) -> (Vec<u32>, String) {
     });
     machine.words.iter_mut().enumerate().for_each(|(k, word)| *word = 0x0001_0203 * k as u32);
     // Of parts of words, cells remember fewer readers.
-    let (size, components) = random.pick(&[(4, 1), (4, 2), (4, 4), (8, 1), (2, 2)]);
+    let (size, components) = random.pick(&[(4, 1), (4, 2), (4, 4), (8, 1), (2, 2), (2, 1)]);
     let access = Access { size, components, ..Access::plain(U, 4, 1) };
     let registers = usize::from(components) * if size == 8 { 2 } else { 1 };
     let mut got = Vec::new();
@@ -209,5 +219,63 @@ fn what_the_dispatch_does_not_write_is_read_and_told_in_the_same_way() {
         let slow = read(seed, None);
         assert_eq!(read(seed, Some(vec![(0x2000, 0x3000)])), slow, "seed {seed}");
         assert_eq!(read(seed, Some(vec![(0x10f0, 0x1100)])), slow, "seed {seed}");
+    }
+}
+
+/// 16-bit values that are stored by themselves or in pairs, and read by others behind a barrier: no word gets
+/// a history, which would be a hundred times as slow, in buffers and in workgroup memory.
+#[test]
+fn single_16_bit_values_stay_on_the_fast_path() {
+    let shapes = [(1, 1), (2, 1), (3, 1), (1, 2), (3, 2), (2, 3)];
+    for (class, (stored, loaded)) in [U, W].into_iter().flat_map(|class| shapes.map(|shape| (class, shape))) {
+        let how = if stored == 2 { coherent(Scope::Workgroup) } else { machine::SHARED };
+        let mut machine = Machine::stale();
+        let mut turn = |site: u32, subgroup: u32, components: u8, store: Option<u32>| {
+            machine.enter(32 * subgroup);
+            let view = MemoryView::of_words(&mut machine.words).at(0x1000).through(Reference(0));
+            // All that is loaded was stored.
+            let bytes = if stored == loaded { 64 } else { 60 };
+            let places = bytes / 2 / u32::from(components);
+            let offset =
+                Lanes(std::array::from_fn(|lane| 2 * u32::from(components) * (lane as u32 % places)));
+            let mask = Mask::MAX >> (32 - places);
+            let pointers = match class {
+                W => Pointers::Workgroup { offset: &offset, immediate: 0, reference: Reference(0) },
+                _ => Pointers::View { view: &view, offset: &offset, immediate: 0 },
+            };
+            let shape = |write| Access { size: 2, components, ..access(how, class, write) };
+            let mut values = [Lanes::ZERO; 3];
+            let registers = &mut values[..usize::from(components)];
+            match store {
+                Some(value) => {
+                    registers.fill(Lanes([value; LANES]));
+                    machine.memory.store(Site(site), pointers, mask, &shape(true), registers).unwrap();
+                }
+                None => {
+                    let (memory, at) = (&mut machine.memory, Site(site));
+                    memory.load(at, pointers, mask, &shape(false), registers).unwrap();
+                }
+            }
+            (0..2).for_each(|subgroup| {
+                machine.enter(32 * subgroup);
+                let everything = both(U | W);
+                machine.memory.barrier_arrive(
+                    Site(9),
+                    Mask::MAX,
+                    Scope::Workgroup,
+                    Scope::Workgroup,
+                    &everything,
+                );
+            });
+            machine.memory.barrier_complete(0);
+            assert_eq!(machine.memory.core.histories.len(), 0, "{class:?} {stored} {loaded} {site}");
+            values[0].0
+        };
+        for round in 1..4 {
+            turn(1, 0, stored, Some(round));
+            assert_eq!(turn(2, 1, loaded, None)[..4], [round; 4]);
+            turn(3, 0, loaded, None);
+        }
+        assert!(machine.end().is_empty());
     }
 }

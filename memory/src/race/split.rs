@@ -1,0 +1,137 @@
+//! Words that are accessed by halves: each half then has a cell of its own.
+//!
+//! A cell has room for the last write of a whole word and for two of its readers. Of a word that holds two
+//! 16-bit values both are written, and read, by different invocations: two cells are enough for that, where a
+//! history of the word would be a hundred times as slow.
+
+use super::shadow::{Cell, NOBODY};
+
+/// The cells of a word's two halves, the lower one first. Bytes of readers are those of a whole word, and
+/// mean all of the half; the value before is placed as in the word.
+pub type Halves = [Cell; 2];
+
+/// The bytes of a word that are in each half.
+pub const HALF_BYTES: [u8; 2] = [0b0011, 0b1100];
+
+/// The cells of halves, by the number that the cells of their words hold.
+#[derive(Clone, Default)]
+pub struct Split {
+    halves: Vec<Halves>,
+    free: Vec<u32>,
+}
+
+impl Split {
+    /// No word is split any more; their cells must not be used again.
+    pub fn clear(&mut self) {
+        self.halves.clear();
+        self.free.clear();
+    }
+
+    /// The cells of the halves of a word that is split.
+    #[inline]
+    pub fn get(&mut self, cell: &Cell) -> Option<&mut Halves> {
+        if cell.is_split() { self.halves.get_mut(cell.before as usize) } else { None }
+    }
+
+    /// The same, to look at.
+    #[inline]
+    pub fn peek(&self, cell: &Cell) -> Option<&Halves> {
+        if cell.is_split() { self.halves.get(cell.before as usize) } else { None }
+    }
+
+    /// The cells of the halves of a word, which is split if it is not yet, and `splits` allows it. Nothing if
+    /// it has a history, or if single bytes of it were read.
+    #[inline]
+    pub fn of(&mut self, cell: &mut Cell, splits: impl Fn(&Cell) -> bool) -> Option<&mut Halves> {
+        if cell.history == 0 {
+            if !splits(cell) {
+                return None;
+            }
+            let [low, high] = HALF_BYTES.map(|bytes| half_of(cell, bytes));
+            self.replace(cell, [low?, high?]);
+        }
+        self.get(cell)
+    }
+
+    /// From now on these are the cells of a word's halves.
+    pub fn replace(&mut self, cell: &mut Cell, halves: Halves) {
+        let place = self.free.pop().unwrap_or(self.halves.len() as u32);
+        match self.halves.get_mut(place as usize) {
+            Some(known) => *known = halves,
+            None => self.halves.push(halves),
+        }
+        *cell = Cell { history: Cell::SPLIT, before: place, ..Cell::EMPTY };
+    }
+
+    /// The word is one again; what was remembered of it is forgotten.
+    pub fn join(&mut self, cell: &mut Cell) {
+        if cell.is_split() {
+            self.free.push(cell.before);
+            *cell = Cell::EMPTY;
+        }
+    }
+
+    /// About how many bytes it takes.
+    pub fn weight(&self) -> usize {
+        self.halves.len() * size_of::<Halves>()
+    }
+}
+
+/// What a word's cell says of the half with these bytes; nothing if a part of it was read.
+#[inline]
+fn half_of(cell: &Cell, half: u8) -> Option<Cell> {
+    let mut of_half = *cell;
+    for (reader, bytes) in of_half.readers.iter_mut().zip(&mut of_half.reader_bytes) {
+        match *bytes & half {
+            0 => (*reader, *bytes) = (NOBODY, 0),
+            all if all == half => *bytes = 15,
+            _ => return None,
+        }
+    }
+    if of_half.readers[0].kind == 0 {
+        of_half.readers.swap(0, 1);
+        of_half.reader_bytes.swap(0, 1);
+    }
+    Some(of_half)
+}
+
+/// Whether nobody wrote either half.
+pub fn unwritten(halves: &Halves) -> bool {
+    halves.iter().all(|half| half.write.kind == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::race::Record;
+
+    #[test]
+    fn halves_begin_with_what_was_known_of_the_word_and_go_their_own_ways() {
+        let mut split = Split::default();
+        let record = |agent| Record { agent, time: 3, kind: 1 };
+        let mut cell = Cell { write: record(7), before: 0x0005_0006, ..Cell::EMPTY };
+        let halves = split.of(&mut cell, |_| true).expect("no history");
+        assert_eq!(halves.map(|half| (half.write, half.before)), [(record(7), 0x0005_0006); 2]);
+        halves[1].overwrite(record(8), 9 << 16, [false; 3]);
+        assert!(cell.is_split());
+        let mut other = Cell { write: record(2), ..Cell::EMPTY };
+        assert_eq!(split.of(&mut other, |_| true).expect("no history")[0].write, record(2));
+        assert_eq!(
+            split.of(&mut cell, |_| true).expect("split").map(|half| half.write),
+            [record(7), record(8)]
+        );
+        split.join(&mut cell);
+        assert!(!cell.is_split() && cell.write == NOBODY && split.peek(&cell).is_none());
+        let mut third = Cell::EMPTY;
+        split.of(&mut third, |_| true).expect("no history");
+        assert_eq!(third.before, 0, "the place is used again");
+        assert!(unwritten(split.peek(&third).expect("split")));
+        let mut read = Cell { readers: [record(1), record(2)], reader_bytes: [3, 12], ..Cell::EMPTY };
+        let readers = split.of(&mut read, |_| true).expect("no history").map(|half| half.readers);
+        assert_eq!(readers, [[record(1), NOBODY], [record(2), NOBODY]]);
+        let mut byte = Cell { readers: [record(1), NOBODY], reader_bytes: [1, 0], ..Cell::EMPTY };
+        assert!(split.of(&mut byte, |_| true).is_none() && !byte.is_split());
+        assert!(split.of(&mut Cell { history: 4, ..Cell::EMPTY }, |_| true).is_none());
+        assert!(split.of(&mut Cell::EMPTY.clone(), |_| false).is_none());
+    }
+}
