@@ -364,6 +364,9 @@ impl Core {
             // Those that are forgotten saw the newest write: who comes after one of them does not see less.
             history.seen(saw);
         }
+        if cell.forgot_writes {
+            history.forget_older();
+        }
         history
     }
 
@@ -495,6 +498,9 @@ impl Core {
             cell.overwrite(record, old, keep);
             if let (Some(superseded), Some(earlier)) = (&mut self.superseded, earlier) {
                 superseded.note((place.space, place.word), &earlier, cell, old);
+                let writes = [earlier.readers[0], earlier.readers[1], earlier.write];
+                let mut writes = writes.iter().filter(|earlier| self.kinds.get(earlier.kind).write);
+                cell.forgot_writes |= writes.any(|earlier| !cell.readers.contains(earlier));
             }
             return;
         }
