@@ -76,8 +76,8 @@ fn who_sees_what_of_eight_bytes_is_told_of_both_words_at_once() {
     tells(
         &printed,
         &[
-            "memory holds 0x300000002 in message\n#0 0x100000002 from before these writes\n#1 0x300000002 by ",
-            "invocation 0 of workgroup (1,0,0) may read 0x100000002 or 0x300000002 now; older values are forgotten\n",
+            "memory holds 0x300000002 in message\n#0 0x100000002 from before these writes; older values are forgotten\n#1 0x300000002 by ",
+            "invocation 0 of workgroup (1,0,0) may read 0x100000002 or 0x300000002 now\n",
             "     yes: it is the newest\n",
             "(1) the write of 0x300000002 by invocation 0 of workgroup (0,0,0) is ",
         ],
@@ -448,7 +448,8 @@ fn what_is_forgotten_is_not_called_forbidden() {
             "workgroup (1,0,0) may read 0 or 1 now\n",
             // What was there before the first of two writes, and all but the last sixteen.
             "0 is not among the values that are remembered and allowed here: 1, 2; older ones are forgotten",
-            "workgroup (1,0,0) may read 1 or 2 now; older values are forgotten\n",
+            "#0 1 from before these writes; older values are forgotten\n",
+            "workgroup (1,0,0) may read 1 or 2 now\n",
             &format!("the load returns 4 (the memory model allows {often}, ...)"),
             &format!(
                 "3 is not among the values that are remembered and allowed here: {often}, ...; older ones"

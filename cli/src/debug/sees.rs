@@ -404,13 +404,14 @@ pub fn sees(stop: &mut Stopped<'_, '_, '_, '_, '_>, text: &str) -> Result<String
     let mut out = format!("memory holds {} in {text}\n", at.show(newest));
     let _ = writeln!(
         out,
-        "#0 {} from before {}",
+        "#0 {} from before {}{}",
         at.show(seen.before),
         if seen.writes.is_empty() {
             "anything that is remembered: no write of this dispatch is"
         } else {
             "these writes"
-        }
+        },
+        if seen.forgotten { "; older values are forgotten" } else { "" }
     );
     for (k, write) in (1..).zip(&seen.writes) {
         let _ = writeln!(out, "{}", wrote(stop, &at, k, write));
@@ -429,9 +430,6 @@ pub fn sees(stop: &mut Stopped<'_, '_, '_, '_, '_>, text: &str) -> Result<String
     let _ = write!(out, "{focus} may read {} now", listed(&values));
     if !at.itself {
         let _ = write!(out, ", {}", at.how());
-    }
-    if seen.forgotten {
-        out += "; older values are forgotten";
     }
     Ok(out)
 }

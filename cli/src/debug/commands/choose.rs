@@ -88,7 +88,7 @@ fn refused(text: &str, shown: &str, forgotten: bool) -> String {
     if forgotten {
         return format!(
             "{text} is not among the values that are remembered and allowed here: {shown}; older ones are \
-             forgotten, though the memory model may allow them; `set` gives a variable any value"
+             forgotten, which the memory model may allow or not; `set` gives a variable any value"
         );
     }
     format!("the memory model does not allow {text} here, only {shown}; `set` gives a variable any value")
