@@ -286,8 +286,9 @@ impl Default for Config {
 
 /// Why caches do not say what explore mode reads, and what does what may be meant.
 const EXPLORED_CACHES: &str = "explore mode reads every value that the memory model allows, so also each \
-    that the caches of a machine would give, and caches choose among none: leave --values caches and --machine \
-    away; what a machine shows by chance: pellucid hunt, or pellucid exec --seeds 0..64, with --machine NAME";
+    that the caches of a machine would give, and caches choose among none: leave --values caches and \
+    --machine away; what a machine shows by chance: pellucid hunt, or pellucid exec --seeds 0..64, with \
+    --machine NAME";
 
 /// Why a configuration was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -352,7 +353,8 @@ impl Config {
     /// The configuration that the environment of this process asks for.
     ///
     /// # Errors
-    /// An unknown `PELLUCID_*` variable, or a bad value: the first by name; or options that do not go together.
+    /// An unknown `PELLUCID_*` variable, or a bad value: the first by name; or options that do not go
+    /// together.
     pub fn from_env() -> Result<Config, ConfigError> {
         Config::from_variables(std::env::vars_os())
     }
