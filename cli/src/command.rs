@@ -8,6 +8,7 @@ use crate::page::Page;
 use crate::replay::{Replay, ReplayArgs};
 use crate::run::{self, Job};
 use crate::source::is_shader;
+use crate::status::{self, usage};
 use crate::vulkan::batch::{self, BatchArgs};
 use crate::{debug, demo, exec, install, report};
 use anyhow::Context as _;
@@ -173,14 +174,11 @@ fn seed_range(text: &str) -> Result<Range<u64>, String> {
     let range = text.split_once("..").and_then(|(a, b)| Some(a.parse().ok()?..b.parse().ok()?));
     range
         .filter(|r: &Range<u64>| !r.is_empty())
-        .ok_or_else(|| format!("\"{text}\" is not A..B with A below B"))
+        .ok_or_else(|| format!("\"{text}\" is not A..B with A below B, such as 0..16"))
 }
 
 /// The variable of the driver's mode.
 const MODE: &str = "PELLUCID_MODE";
-
-/// The exit status of a usage error, as clap's.
-const USAGE: u8 = 2;
 
 /// Parses the command line and does what it says.
 pub fn main() -> ExitCode {
@@ -203,7 +201,7 @@ pub fn main() -> ExitCode {
         Ok(status) => status,
         Err(error) => {
             eprintln!("pellucid: {error:#}");
-            ExitCode::from(error.downcast_ref::<Usage>().map_or(1, |_| USAGE))
+            ExitCode::from(status::of(&error))
         }
     }
 }
@@ -220,15 +218,6 @@ fn end_with_the_reader() {
         }
         usual(panic);
     }));
-}
-
-/// An error that is the caller's.
-#[derive(Debug, thiserror::Error)]
-#[error("{0:#}")]
-struct Usage(anyhow::Error);
-
-fn usage<T>(result: anyhow::Result<T>) -> anyhow::Result<T> {
-    result.map_err(|error| Usage(error).into())
 }
 
 fn dispatch(command: Command) -> anyhow::Result<ExitCode> {

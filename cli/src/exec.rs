@@ -8,8 +8,9 @@ use crate::debug::types::Types;
 use crate::host::buffers;
 use crate::host::{self, Contents, HostError, HostProgram, reflect};
 use crate::options::DriverOptions;
+use crate::report::Report;
 use crate::run::Job;
-use crate::source;
+use crate::{source, status};
 use anyhow::{Context as _, bail};
 use clap::Args;
 use pellucid_memory::input;
@@ -33,9 +34,9 @@ pub struct ExecArgs {
     /// Entry point; the only one need not be named
     #[arg(long)]
     pub entry: Option<String>,
-    /// Workgroups: X, X,Y or X,Y,Z
-    #[arg(long, value_name = "X,Y,Z", default_value = "1", value_parser = groups)]
-    pub groups: [u32; 3],
+    /// Workgroups: X, X,Y or X,Y,Z [default: 1]
+    #[arg(long, value_name = "X,Y,Z", value_parser = groups)]
+    pub groups: Option<[u32; 3]>,
     /// A specialization constant: a number of its type (0x for bits), or true or false
     #[arg(long, value_name = "ID=VALUE")]
     pub spec: Vec<String>,
@@ -83,7 +84,7 @@ fn place(text: &str) -> Result<(u32, u32), String> {
 pub fn read_spirv(path: &Path, numeric: NumericIds) -> anyhow::Result<Vec<u32>> {
     let compiled = source::compiled(path)?;
     let path = compiled.as_ref().map_or(path, |(_, spirv)| spirv);
-    let bytes = input::bytes(path, input::MOST_BYTES).with_context(|| path.display().to_string())?;
+    let bytes = status::bytes(path, input::MOST_BYTES)?;
     let words = |convert: fn([u8; 4]) -> u32| -> Vec<u32> {
         bytes.chunks_exact(4).map(|c| convert([c[0], c[1], c[2], c[3]])).collect()
     };
@@ -94,6 +95,9 @@ pub fn read_spirv(path: &Path, numeric: NumericIds) -> anyhow::Result<Vec<u32>> 
     }
     let name = path.display();
     match std::str::from_utf8(&bytes) {
+        Ok(text) if Report::parse(text).is_ok() => {
+            bail!("{name}: a report, and no shader; debug --finding {name}, replay and report take it")
+        }
         Ok(text) if text.contains("Op") => {
             let words = assemble_with_lines(text, &name.to_string(), numeric);
             words.map_err(|error| anyhow::anyhow!("{name}:{error}"))
@@ -150,11 +154,12 @@ struct Implied {
     told: String,
 }
 
-fn missing_buffers(program: &HostProgram) -> anyhow::Result<Vec<Implied>> {
+/// The buffers of the shader that were not given, and where there are such how many invocations there are.
+fn missing_buffers(program: &HostProgram) -> anyhow::Result<(Vec<Implied>, Option<u64>)> {
     let bound = reflect::bindings(&program.words).map_err(anyhow::Error::msg)?;
     let missing: Vec<(u32, u32)> = bound.into_keys().filter(|at| !program.buffers.contains_key(at)).collect();
     if missing.is_empty() {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), None));
     }
     let options = CompileOptions {
         entry_point: program.entry.clone(),
@@ -163,7 +168,7 @@ fn missing_buffers(program: &HostProgram) -> anyhow::Result<Vec<Implied>> {
         ..CompileOptions::default()
     };
     // What does not compile is told by the driver.
-    let Ok(compiled) = compile(&program.words, &options) else { return Ok(Vec::new()) };
+    let Ok(compiled) = compile(&program.words, &options) else { return Ok((Vec::new(), None)) };
     let shader = &compiled.shader;
     let module = Types::new(&program.words);
     let invocations = program.groups.iter().chain(&shader.local_size).map(|n| u64::from(*n)).product::<u64>();
@@ -182,7 +187,7 @@ fn missing_buffers(program: &HostProgram) -> anyhow::Result<Vec<Implied>> {
         );
         Implied { at, bytes, element, told }
     };
-    Ok(missing.into_iter().map(sized).collect())
+    Ok((missing.into_iter().map(sized).collect(), Some(invocations)))
 }
 
 /// A buffer that nobody gave is not larger than this.
@@ -197,7 +202,7 @@ fn program(arguments: &ExecArgs) -> anyhow::Result<(HostProgram, Elements, Vec<S
     let mut program = HostProgram {
         entry: entry(&words, arguments.entry.as_ref())?,
         words,
-        groups: arguments.groups,
+        groups: arguments.groups.unwrap_or([1; 3]),
         repeat: arguments.repeat,
         ..HostProgram::default()
     };
@@ -233,7 +238,11 @@ fn program(arguments: &ExecArgs) -> anyhow::Result<(HostProgram, Elements, Vec<S
         program.push_constants.push(push(text).with_context(|| format!("--push {text}"))?);
     }
     let mut told = Vec::new();
-    for Implied { at, bytes, element, told: text } in missing_buffers(&program)? {
+    let (missing, invocations) = missing_buffers(&program)?;
+    if invocations == Some(1) && arguments.groups.is_none() {
+        told.push("one invocation runs, and none that could race with it; --groups 4 has more".to_owned());
+    }
+    for Implied { at, bytes, element, told: text } in missing {
         if bytes > MOST_IMPLIED {
             bail!("{text}: too many to take by themselves");
         }

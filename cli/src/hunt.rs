@@ -67,7 +67,8 @@ const EXPLORED_STEPS: u64 = 1000;
 fn variation(k: u64, first: u64, given: &DriverOptions, models: &[ProgressModel]) -> Variation {
     let mut varied: Variation = vec![("seed", first.wrapping_add(k).to_string())];
     let mut vary = |name: &'static str, value: &str| {
-        if !given.has(name) {
+        // A machine is a choice of values, too.
+        if !given.has(name) && !(name == "values" && given.has("machine")) {
             varied.push((name, value.to_owned()));
         }
     };
@@ -313,6 +314,10 @@ mod tests {
             assert_eq!(varied[0], ("seed", (5 + k).to_string()));
             assert!(varied.iter().all(|(name, _)| !matches!(*name, "values" | "progress")), "{varied:?}");
         }
+        let mut machine = DriverOptions::default();
+        machine.set("machine", "tiled");
+        let varies = |k: u64| variation(k, 5, &machine, &[]).iter().any(|(name, _)| *name == "values");
+        assert!(!(0..16).any(varies));
         let models = [ProgressModel::Fair, ProgressModel::Obe];
         let of = |k| variation(k, 0, &given, &models).pop();
         assert_eq!(of(1), Some(("progress", "obe".to_owned())));

@@ -7,6 +7,7 @@
 //! - [`host`]: a small Vulkan program of our own, on the driver without a loader: one shader, its buffers,
 //!   one dispatch;
 //! - [`exec`]: that program from the command line;
+//! - [`status`]: the exit status of what the caller got wrong;
 //! - [`source`]: shaders in languages whose compilers are installed;
 //! - [`mod@assemble`]: SPIR-V from text;
 //! - [`debug`]: a debugger over check mode, forward and backward;
@@ -22,8 +23,8 @@
 //! - [`install`]: the manifest where the loader looks for it.
 //!
 //! Exit statuses: a program's own; 66 where it ended well but there were findings; 67 where there were none,
-//! but a dispatch was not explored completely; 2 for a usage error; 1
-//! where Pellucid itself failed.
+//! but a dispatch was not explored completely; 2 for a usage error, or a file that is named and cannot be
+//! read; 1 where a program does not start, or Pellucid itself failed.
 //!
 //! This crate is a command: it prints.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
@@ -46,6 +47,7 @@ pub mod replay;
 pub mod report;
 pub mod run;
 pub mod source;
+pub mod status;
 pub mod validation;
 pub mod vulkan;
 

@@ -8,12 +8,12 @@
 mod picture;
 pub mod sampled;
 
+use crate::status;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use pellucid_memory::input;
 use pellucid_memory::litmus::Test;
 use pellucid_memory::litmus::axioms::Limits;
 use pellucid_memory::litmus::expect::{self, Checked, Expectation};
@@ -22,9 +22,6 @@ use pellucid_memory::litmus::report::{Report, Wanted};
 use pellucid_memory::litmus::run::{self, By, Property, Settings};
 use pellucid_memory::model::{ChainRule, ModelOptions, ReadModifyWrite, RelationName};
 use pellucid_memory::progress::ProgressModel;
-
-/// Exit status for a usage error.
-const USAGE: u8 = 2;
 
 /// Most threads that decide tests, or processes that run them, at the same time.
 const MOST_WORKERS: usize = 256;
@@ -152,7 +149,7 @@ pub fn run(args: &LitmusArgs) -> ExitCode {
 
 fn fail(message: &dyn std::fmt::Display) -> ExitCode {
     eprintln!("pellucid: {message}");
-    ExitCode::from(USAGE)
+    ExitCode::from(status::USAGE)
 }
 
 fn single(args: &LitmusArgs, file: &Path) -> ExitCode {
@@ -192,7 +189,7 @@ fn questions(args: &LitmusArgs) -> Result<Questions, String> {
     let mut rows = Vec::new();
     if let Some(csv) = &args.expect {
         let name = csv.display().to_string();
-        let text = input::text(csv).map_err(|error| format!("{name}: {error}"))?;
+        let text = status::text(csv).map_err(|error| format!("{error:#}"))?;
         let directory = args.paths.first().map_or(Path::new("."), PathBuf::as_path);
         let found = expect::expectations(&name, &text, directory, &files);
         rows = found.map_err(|error| error.to_string())?;

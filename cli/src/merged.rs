@@ -2,9 +2,9 @@
 
 use crate::report::Report;
 use crate::run::Run;
+use crate::status;
 use anyhow::{Context as _, bail};
 use pellucid_cts_runner::shard::Shard;
-use pellucid_memory::input;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
@@ -122,7 +122,7 @@ pub struct Merged {
 impl Merged {
     /// Takes what an earlier report tells for known.
     pub fn know(&mut self, path: &Path) -> anyhow::Result<()> {
-        let text = input::text(path).with_context(|| path.display().to_string())?;
+        let text = status::text(path)?;
         Report::parse(&text).with_context(|| path.display().to_string())?;
         self.known.extend(findings(&text).map(|line| identity(&line)));
         Ok(())
@@ -220,7 +220,7 @@ impl Merged {
     /// It cannot be read, or is none.
     pub fn load(&mut self, path: &Path) -> anyhow::Result<Option<Shard>> {
         let name = || path.display().to_string();
-        let text = input::text(path).with_context(name)?;
+        let text = status::text(path)?;
         let report = Report::parse(&text).with_context(name)?;
         let head = report.of_type("run").next();
         let Some(total) = report.of_type("total").last().filter(|total| total["ends"].is_array()) else {

@@ -9,6 +9,7 @@
 use crate::options::DriverOptions;
 use crate::report::Report;
 use crate::run::{self, Job};
+use crate::status;
 use anyhow::{Context as _, bail};
 use clap::Args;
 use pellucid_memory::input;
@@ -127,7 +128,7 @@ impl Replay {
     /// The file is no report, there is nothing in it to replay, or a program has to be named.
     pub fn new(arguments: &ReplayArgs) -> anyhow::Result<Replay> {
         let name = arguments.file.display().to_string();
-        let text = input::text(&arguments.file).with_context(|| name.clone())?;
+        let text = status::text(&arguments.file)?;
         let report = Report::parse(&text).with_context(|| name.clone())?;
         let mut expected = lines(&text)?;
         if let Some(number) = arguments.finding {

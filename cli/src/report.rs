@@ -8,9 +8,9 @@ mod sarif;
 mod specification;
 mod timeline;
 
+use crate::status;
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
-use pellucid_memory::input;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use vulkan_pellucid::report::json::SCHEMA;
@@ -44,7 +44,7 @@ pub struct Report {
 
 impl Report {
     fn read(path: &Path) -> anyhow::Result<Report> {
-        let text = input::text(path).with_context(|| path.display().to_string())?;
+        let text = status::text(path)?;
         Report::parse(&text).with_context(|| path.display().to_string())
     }
 
@@ -101,11 +101,25 @@ impl Report {
                 Some("not-implemented") => {
                     out.push_str(&format!("pellucid: {}\n\n", line["message"].as_str().unwrap_or_default()));
                 }
-                Some("total") => out.push_str(&format!("pellucid: {}\n", total_line(line))),
+                Some("total") => out.push_str(&format!("pellucid: {}\n", total(line))),
                 _ => {}
             }
         }
         out
+    }
+}
+
+/// The last line of what a report tells; that of a hunt is of all its runs.
+fn total(line: &Value) -> String {
+    let number = |key: &str| line[key].as_u64().unwrap_or(0);
+    let plural = |n: u64, noun: &str| if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") };
+    match line["runs"].as_u64() {
+        Some(runs) => {
+            let [runs, findings] =
+                [(runs, "run"), (number("findings"), "distinct finding")].map(|(n, noun)| plural(n, noun));
+            format!("{runs}: {findings}, {} suppressed", number("suppressed"))
+        }
+        None => total_line(line),
     }
 }
 

@@ -4,6 +4,7 @@
 use crate::child::{self, End};
 use crate::driver;
 use crate::options::{DriverOptions, Variation};
+use crate::status;
 use crate::validation;
 use anyhow::{Context as _, bail};
 use serde_json::{Value, json};
@@ -122,6 +123,7 @@ fn prepare(job: &Job, varied: &Variation, reported: Reported) -> anyhow::Result<
         command.env("PELLUCID_REPORT", &*report);
     }
     if let Some(rules) = &config.suppressions {
+        status::text(rules)?;
         let rules = rules.canonicalize().with_context(|| rules.display().to_string())?;
         command.env("PELLUCID_SUPPRESSIONS", rules);
     }

@@ -1,5 +1,6 @@
 //! Shaders in a language that an installed compiler turns into SPIR-V, with debug information.
 
+use crate::status;
 use anyhow::{Context as _, bail};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -52,7 +53,7 @@ pub fn is_shader(name: &str) -> bool {
 pub fn compiled(path: &Path) -> anyhow::Result<Option<(tempfile::TempDir, PathBuf)>> {
     let Some(compilers) = compilers(path) else { return Ok(None) };
     let shown = path.display();
-    std::fs::metadata(path).with_context(|| shown.to_string())?;
+    status::readable(path, std::fs::metadata(path))?;
     let folder = tempfile::tempdir().context("a temporary folder")?;
     let out = folder.path().join("shader.spv");
     for Compiler { name, arguments } in compilers {

@@ -144,6 +144,35 @@ fn what_was_meant_is_proposed() {
 }
 
 #[test]
+fn a_report_in_place_of_a_shader_says_what_takes_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = folder.path().join("report.json");
+    let report = report.to_str().unwrap();
+    pellucid(&["hunt", "--explore", "0", "--runs", "2", "--report", report, REDUCE]);
+    for command in ["exec", "debug"] {
+        let output = pellucid(&[command, report]);
+        assert_eq!(output.status.code(), Some(2), "{}", errors(&output));
+        let told =
+            format!("{report}: a report, and no shader; debug --finding {report}, replay and report take it");
+        assert!(errors(&output).contains(&told), "{}", errors(&output));
+    }
+    // It is of two runs, and not of no dispatch.
+    let shown = String::from_utf8(pellucid(&["report", report]).stdout).unwrap();
+    assert!(shown.ends_with("pellucid: 2 runs: 1 distinct finding, 0 suppressed\n"), "{shown}");
+}
+
+#[test]
+fn one_invocation_alone_is_said_to_be_alone() {
+    let shader = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/compute/forgotten.spv");
+    for (groups, alone) in [(&[][..], true), (&["--groups", "1"], false), (&["--groups", "2"], false)] {
+        let output = pellucid(&[&["exec", shader][..], groups].concat());
+        let told =
+            errors(&output).contains("pellucid: one invocation runs, and none that could race with it");
+        assert_eq!(told, alone, "{}", errors(&output));
+    }
+}
+
+#[test]
 fn the_report_file_says_the_same_as_the_text() {
     let folder = tempfile::tempdir().unwrap();
     let report = folder.path().join("report.json");
@@ -243,6 +272,64 @@ fn usage_errors_have_status_2_and_name_what_is_valid() {
         let output = pellucid(arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", errors(&output));
         assert!(errors(&output).contains(text), "{arguments:?}: {}", errors(&output));
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_read_has_one_status_in_every_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = folder.path().join("report.json");
+    let report = report.to_str().unwrap();
+    pellucid(&["hunt", "--runs", "1", "--report", report, REDUCE]);
+    let shader = REDUCE;
+    // `nowhere` is no file, and `.` none that can be read.
+    let lines: [&[&str]; 34] = [
+        &["exec", "nowhere.spv"],
+        &["exec", "nowhere.spvasm"],
+        &["exec", "nowhere.comp"],
+        &["exec", "."],
+        &["exec", "--seeds", "0..2", "nowhere.spv"],
+        &["exec", shader, "--buffer", "0:0=u32x64=file:nowhere"],
+        &["exec", "--suppressions", "nowhere", shader],
+        &["exec", "--suppressions", ".", shader],
+        &["exec", "--machine", "nowhere", shader],
+        &["exec", "--seeds", "0..2", "--baseline", "nowhere", shader],
+        &["explore", "nowhere.spv"],
+        &["explore", "--suppressions", "nowhere", shader],
+        &["hunt", "nowhere.spv"],
+        &["hunt", "--baseline", "nowhere", shader],
+        &["hunt", "--suppressions", "nowhere", shader],
+        &["run", "--suppressions", "nowhere", "--", "true"],
+        &["run", "--machine", "nowhere", "--", "true"],
+        &["run", "--seeds", "0..2", "--baseline", "nowhere", "--", "true"],
+        &["debug", "nowhere.spv"],
+        &["debug", "."],
+        &["debug", shader, "--buffer", "0:0=u32x64=file:nowhere"],
+        &["debug", "--machine", "nowhere", shader],
+        &["debug", "--finding", "nowhere:1"],
+        &["debug", "--finding", "nowhere:1", "--", "true"],
+        &["replay", "nowhere"],
+        &["replay", "."],
+        &["report", "nowhere"],
+        &["report", "--format", "html", "nowhere"],
+        &["merge", "nowhere"],
+        &["merge", "--baseline", "nowhere", report],
+        &["litmus", "nowhere.litmus"],
+        &["litmus", "--by", "vulkan", "nowhere.litmus"],
+        &["litmus", "--by", "explore", "nowhere.litmus"],
+        &["litmus", "--expect", "nowhere", "../tests/litmus"],
+    ];
+    for line in lines {
+        let output = pellucid(line);
+        assert_eq!(output.status.code(), Some(2), "{line:?}: {}", errors(&output));
+        let file = if line.contains(&".") { "." } else { "nowhere" };
+        assert!(errors(&output).contains(file), "{line:?}: {}", errors(&output));
+    }
+    // A program is started, not read.
+    for line in [&["run", "--", "./nowhere"][..], &["hunt", "--", "./nowhere"]] {
+        let output = pellucid(line);
+        assert_eq!(output.status.code(), Some(1), "{line:?}: {}", errors(&output));
+        assert!(errors(&output).contains("cannot start ./nowhere"), "{line:?}: {}", errors(&output));
     }
 }
 

@@ -53,8 +53,11 @@ fn what_an_atomic_of_64_bits_reads_is_one_of_its_writes() {
     let printed = session(&arguments, &commands);
     let allowed = values.join(", ");
     // A high word with the low word of before, and a low word with the high word of before.
+    // What was there before the first write is forgotten: no value is called forbidden.
     for torn in ["12884901888", "2"] {
-        let told = format!("the memory model does not allow {torn} here, only {allowed};");
+        let told = format!(
+            "{torn} is not among the values that are remembered and allowed here: {allowed}; older ones"
+        );
         assert!(printed.contains(&told), "{told:?} is not in\n{printed}");
     }
     for value in values {
@@ -73,7 +76,7 @@ fn who_sees_what_of_eight_bytes_is_told_of_both_words_at_once() {
     tells(
         &printed,
         &[
-            "memory holds 0x300000002 in message\n#0 0x100000002 from before these writes\n#1 0x300000002 by ",
+            "memory holds 0x300000002 in message\n#0 0x100000002 from before these writes; older values are forgotten\n#1 0x300000002 by ",
             "invocation 0 of workgroup (1,0,0) may read 0x100000002 or 0x300000002 now\n",
             "     yes: it is the newest\n",
             "(1) the write of 0x300000002 by invocation 0 of workgroup (0,0,0) is ",
@@ -426,6 +429,36 @@ fn values_of_all_sizes_are_chosen_if_the_model_allows_them() {
     assert_eq!(got.len(), 2, "{printed}");
     assert_eq!(got[0], "got = [0, 0, 0x700000000, 5]", "{printed}");
     assert!(printed.contains("number = 0.0"), "{printed}");
+}
+
+#[test]
+fn what_is_forgotten_is_not_called_forbidden() {
+    let mut commands = "findings off\nturn 0 0\ngoto start\n".to_owned();
+    for (read, values) in [("once", "3"), ("twice", "0"), ("often[1]", "3\nchoose 4"), ("own", "1")] {
+        commands += &format!("watch {read} read on 1 0\ncontinue\nchoose {values}\nsees {read}\n");
+    }
+    let printed = session(&["cli/tests/compute/forgotten.spv", "--groups", "2"], &commands);
+    let often: Vec<String> = (4..20).map(|k| k.to_string()).collect();
+    let often = often.join(", ");
+    tells(
+        &printed,
+        &[
+            // All that was ever in it is remembered.
+            "does not allow 3 here, only 0, 1;",
+            "workgroup (1,0,0) may read 0 or 1 now\n",
+            // What was there before the first of two writes, and all but the last sixteen.
+            "0 is not among the values that are remembered and allowed here: 1, 2; older ones are forgotten",
+            "#0 1 from before these writes; older values are forgotten\n",
+            "workgroup (1,0,0) may read 1 or 2 now\n",
+            &format!("the load returns 4 (the memory model allows {often}, ...)"),
+            &format!(
+                "3 is not among the values that are remembered and allowed here: {often}, ...; older ones"
+            ),
+            // The model forbids all of what is forgotten.
+            "does not allow 1 here, only 2;",
+            "workgroup (1,0,0) may read 2 now\n",
+        ],
+    );
 }
 
 #[test]

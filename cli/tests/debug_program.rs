@@ -65,14 +65,25 @@ fn program_that_does_not_flush() {
 /// A program whose dispatch goes over a picture of four components, which is black before.
 #[test]
 fn program_with_a_picture() {
-    if std::env::var_os(CASE).is_none() {
-        return;
+    if std::env::var_os(CASE).is_some() {
+        picture("colours", vk::DescriptorType::STORAGE_IMAGE);
     }
+}
+
+/// One that samples it.
+#[test]
+fn program_that_samples_a_picture() {
+    if std::env::var_os(CASE).is_some() {
+        picture("sampled", vk::DescriptorType::COMBINED_IMAGE_SAMPLER);
+    }
+}
+
+fn picture(shader: &str, kind: vk::DescriptorType) {
     let v = Vulkan::open(&pellucid::driver::library().unwrap()).unwrap();
     let device = &v.device;
     let (buffer, ..) =
         v.buffer(512, v.memory_type(!0, vk::MemoryPropertyFlags::DEVICE_LOCAL).unwrap()).unwrap();
-    let words: Vec<u32> = std::fs::read(root().join("cli/tests/compute/colours.spv"))
+    let words: Vec<u32> = std::fs::read(root().join("cli/tests/compute").join(format!("{shader}.spv")))
         .unwrap()
         .as_chunks()
         .0
@@ -86,13 +97,15 @@ fn program_with_a_picture() {
         .mip_levels(1)
         .array_layers(1)
         .samples(vk::SampleCountFlags::TYPE_1)
-        .usage(vk::ImageUsageFlags::STORAGE | vk::ImageUsageFlags::TRANSFER_DST);
+        .usage(
+            vk::ImageUsageFlags::STORAGE | vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_DST,
+        );
     let image = v.image(&info, v.memory_type(!0, vk::MemoryPropertyFlags::DEVICE_LOCAL).unwrap()).unwrap();
     let whole = vk::ImageSubresourceRange::default()
         .aspect_mask(vk::ImageAspectFlags::COLOR)
         .level_count(1)
         .layer_count(1);
-    let kinds = [vk::DescriptorType::STORAGE_IMAGE, vk::DescriptorType::STORAGE_BUFFER];
+    let kinds = [kind, vk::DescriptorType::STORAGE_BUFFER];
     let binding = |number: u32, kind: vk::DescriptorType| {
         let binding = vk::DescriptorSetLayoutBinding::default().binding(number).descriptor_type(kind);
         binding.descriptor_count(1).stage_flags(vk::ShaderStageFlags::COMPUTE)
@@ -117,7 +130,9 @@ fn program_with_a_picture() {
         let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
         let sets = device.allocate_descriptor_sets(&info).unwrap();
         let general = vk::ImageLayout::GENERAL;
-        let shown = [vk::DescriptorImageInfo::default().image_view(view).image_layout(general)];
+        let sampler = device.create_sampler(&vk::SamplerCreateInfo::default(), None).unwrap();
+        let shown = vk::DescriptorImageInfo::default().sampler(sampler).image_view(view);
+        let shown = [shown.image_layout(general)];
         let parts =
             [0, 256].map(|at| vk::DescriptorBufferInfo::default().buffer(buffer).offset(at).range(256));
         let write = vk::WriteDescriptorSet::default().dst_set(sets[0]);
@@ -168,6 +183,27 @@ fn what_the_load_of_a_texel_of_four_components_returns_can_be_chosen() {
         "received = (1.0, 0.2, 0.0, 1.0)",
         "the load returns (0, 0, 0, 0)",
         "received = (0.0, 0.0, 0.0, 0.0)",
+    ] {
+        assert!(printed.contains(expected), "{expected:?} is not in\n{printed}\n{}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn that_sampling_stops_at_no_data_breakpoint_is_said() {
+    let this = std::env::current_exe().unwrap();
+    let program = ["--", this.to_str().unwrap(), "--exact", "program_that_samples_a_picture"];
+    let arguments = [&["--dispatch", "0"][..], &program].concat();
+    let commands = "findings off\nwatch picture[1,0] write\nwatch picture[1,0] read\nwatch received any\ncontinue\n\
+                    delete 3\ncontinue\nquit\n";
+    let output = session(&arguments, commands);
+    let printed = text(&output.stdout);
+    for expected in [
+        "data breakpoint 1 at picture[1,0], 4 bytes\n",
+        "data breakpoint 2 at picture[1,0], 4 bytes; not implemented in Pellucid: stops at reads by sampling; \
+         `break LINE` stops at them: sampled.comp:7\n",
+        "data breakpoint 3 at received, 16 bytes\n",
+        // The fetch of a texel is seen.
+        "data breakpoint 2: picture[1,0] is about to be read",
     ] {
         assert!(printed.contains(expected), "{expected:?} is not in\n{printed}\n{}", text(&output.stderr));
     }

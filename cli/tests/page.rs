@@ -212,9 +212,13 @@ fn every_kind_of_finding_is_a_page_that_can_be_read() {
                 "they synchronize with each other",
                 "double line: a barrier, across the lanes that it joins",
             ],
-            "visibility" => {
-                &["<b>writes atomically Message</b>", "✓ device", "✗ queue family", "class=\"sw\""]
-            }
+            "visibility" => &[
+                "<b>writes atomically flag</b>",
+                "<b>reads atomically flag</b>",
+                "✓ device",
+                "✗ queue family",
+                "class=\"sw\"",
+            ],
             "hazard" => &[
                 "lacks COPY in dstStageMask",
                 "lacks TRANSFER_READ in dstAccessMask",
@@ -226,7 +230,13 @@ fn every_kind_of_finding_is_a_page_that_can_be_read() {
                 "hands in submission 1 of queue 0",
             ],
             "host" => &["<div class=\"lane\"", ">host</div>", "<b>vk"],
-            "livelock" => &["The last turns, in the order in which they were taken"],
+            // Who waits alone waits for nobody that is drawn.
+            "livelock" => &[
+                "The last turns, in the order in which they were taken",
+                "waits for a change that nobody makes",
+                "data-arrows=\"0&gt;lacks:wait\"",
+                "down: waits for what nobody does",
+            ],
             // Each of the two waits for the other.
             "deadlock" => {
                 &["waits for workgroup (0,0,0)", "waits for workgroup (1,0,0)", "class=\"wait\"", ":wait"]

@@ -284,6 +284,12 @@ impl Default for Config {
     }
 }
 
+/// Why caches do not say what explore mode reads, and what does what may be meant.
+const EXPLORED_CACHES: &str = "explore mode reads every value that the memory model allows, so also each \
+    that the caches of a machine would give, and caches choose among none: leave --values caches and \
+    --machine away; what a machine shows by chance: pellucid hunt, or pellucid exec --seeds 0..64, with \
+    --machine NAME";
+
 /// Why a configuration was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
@@ -305,6 +311,9 @@ pub enum ConfigError {
         /// What is valid.
         expected: String,
     },
+    /// Two options that do not go together.
+    #[error("{0}")]
+    Apart(&'static str),
     /// A file that cannot be read, or says something wrong.
     #[error("{option}: {value}: {message}")]
     File {
@@ -344,7 +353,8 @@ impl Config {
     /// The configuration that the environment of this process asks for.
     ///
     /// # Errors
-    /// An unknown `PELLUCID_*` variable, or a bad value: the first by name.
+    /// An unknown `PELLUCID_*` variable, or a bad value: the first by name; or options that do not go
+    /// together.
     pub fn from_env() -> Result<Config, ConfigError> {
         Config::from_variables(std::env::vars_os())
     }
@@ -376,6 +386,9 @@ impl Config {
         given.sort_by_key(|(spec, ..)| spec.name != "for");
         for (spec, variable, value) in given {
             config.set(spec, &variable, &value)?;
+        }
+        if config.mode == Mode::Explore && config.values == ValuePolicy::Caches {
+            return Err(ConfigError::Apart(EXPLORED_CACHES));
         }
         Ok(config)
     }

@@ -3,7 +3,7 @@
 
 use crate::access::Site;
 use crate::agent::Invocation;
-use crate::finding::AccessKind;
+use crate::finding::{AccessKind, Place};
 use crate::scope::{Scope, Semantics, StorageClasses};
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +41,9 @@ pub struct Step {
     pub semantics: Semantics,
     /// The storage class of an access; empty for a barrier.
     pub class: StorageClasses,
+    /// The memory of an access; of workgroup memory its address is what counts.
+    #[serde(default)]
+    pub place: Option<Place>,
     /// The access makes its own write available (MakePointerAvailable, MakeTexelAvailable, atomic writes).
     pub available: bool,
     /// The access is a visibility operation for itself (MakePointerVisible, MakeTexelVisible, atomic reads).

@@ -35,9 +35,9 @@ use crate::options::DriverOptions;
 use crate::replay;
 use crate::report::Report;
 use crate::run::Job;
+use crate::status::{self, usage};
 use anyhow::{Context as _, bail};
 use clap::{Args, Parser};
-use pellucid_memory::input;
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Write};
@@ -149,7 +149,7 @@ impl Debuggee {
             Some((path, number)) => (path, Some(number)),
             None => (named, None),
         };
-        let text = input::text(path.as_ref()).with_context(|| path.to_owned())?;
+        let text = status::text(path.as_ref())?;
         let report = Report::parse(&text).with_context(|| path.to_owned())?;
         let head = report.of_type("run").next().with_context(|| format!("{path}: no run"))?;
         let of = |finding: &&Value| number.is_none_or(|n| finding["number"].as_u64() == Some(n));
@@ -209,7 +209,7 @@ impl Debuggee {
     /// Makes this process the one to run the shader in, and starts the program if there is one; `piped`: its
     /// output is kept from this process's. To be called while there is no other thread.
     fn prepare(&mut self, piped: bool) -> anyhow::Result<()> {
-        let config = self.options.resolve()?;
+        let config = usage(self.options.resolve())?;
         if config.mode != Mode::Check {
             bail!("the debugger is for check mode");
         }
@@ -252,7 +252,7 @@ impl Debuggee {
         };
         match subject {
             Subject::Shader(exec) => {
-                let words = exec::words(&exec)?;
+                let words = usage(exec::words(&exec))?;
                 let at_quit = Box::new(move || remove(&folders));
                 let engine = Engine::new(front, &words, skip, to_finding, wanted, at_quit);
                 debugger::install(Box::new(engine));

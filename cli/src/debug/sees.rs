@@ -10,7 +10,7 @@ use super::target::Who;
 use super::texels::{self, Texels};
 use super::values::Home;
 use pellucid_memory::access::{Access, Reference, Site};
-use pellucid_memory::checked::inspect::{Reader, WideSeen, Word, WordSeen, WriteSeen};
+use pellucid_memory::checked::inspect::{BothSeen, Reader, Word, WordSeen, WriteSeen};
 use pellucid_memory::device::MemoryRange;
 use pellucid_memory::finding::AccessKind;
 use pellucid_memory::raw;
@@ -133,7 +133,7 @@ pub fn look_at_both(
     stop: &mut Stopped<'_, '_, '_, '_, '_>,
     words: [&Word; 2],
     next: &Accessed,
-) -> Option<Vec<WideSeen>> {
+) -> Option<BothSeen> {
     reading(stop, (words[0], 15), Some(next), |stop, reader| stop.at.memory().look_at_both(words, reader))
 }
 
@@ -232,6 +232,8 @@ struct Seen {
     /// What a reader may return now, oldest first; not all of those of two words that are more than
     /// [`MOST_VALUES`].
     values: Vec<Value>,
+    /// A reader might return others, of writes that are forgotten.
+    forgotten: bool,
 }
 
 /// Values of eight bytes that are listed.
@@ -252,6 +254,7 @@ impl Location {
                 before_readable: [low.before_readable; 2],
                 writes: low.writes.into_iter().map(write).collect(),
                 values: low.values.into_iter().map(|word| Value(word, 0)).collect(),
+                forgotten: low.forgotten,
             });
         };
         let high = look_at(stop, (high_word, 15), self.next.as_ref());
@@ -267,13 +270,16 @@ impl Location {
             Some(next) => look_at_both(stop, [&self.word, high_word], next),
             None => None,
         };
+        let forgotten = wide.as_ref().map_or(low.forgotten || high.forgotten, |wide| wide.forgotten);
         // What an atomic reads is all of one write. Otherwise each word may come from another one.
         let readable = |[low, high]: [bool; 2]| match wide {
             Some(_) => [low && high; 2],
             None => [low, high],
         };
         let all: Vec<Value> = match &wide {
-            Some(wide) => wide.iter().map(|one| Value(one.value as u32, (one.value >> 32) as u32)).collect(),
+            Some(wide) => {
+                wide.writes.iter().map(|one| Value(one.value as u32, (one.value >> 32) as u32)).collect()
+            }
             None => {
                 let pairs = low.values.iter().flat_map(|a| high.values.iter().map(|b| Value(*a, *b)));
                 pairs.take(MOST_VALUES + 1).collect()
@@ -295,6 +301,7 @@ impl Location {
             before_readable: readable([low.before_readable, high.before_readable]),
             writes: writes.collect(),
             values,
+            forgotten,
         })
     }
 }
@@ -397,13 +404,14 @@ pub fn sees(stop: &mut Stopped<'_, '_, '_, '_, '_>, text: &str) -> Result<String
     let mut out = format!("memory holds {} in {text}\n", at.show(newest));
     let _ = writeln!(
         out,
-        "#0 {} from before {}",
+        "#0 {} from before {}{}",
         at.show(seen.before),
         if seen.writes.is_empty() {
             "anything that is remembered: no write of this dispatch is"
         } else {
             "these writes"
-        }
+        },
+        if seen.forgotten { "; older values are forgotten" } else { "" }
     );
     for (k, write) in (1..).zip(&seen.writes) {
         let _ = writeln!(out, "{}", wrote(stop, &at, k, write));

@@ -10,6 +10,7 @@
 //! not seen, or a test has no counterpart in Vulkan; otherwise 0.
 
 use super::{LitmusArgs, Questions, SEED, fail, questions};
+use crate::status;
 use crate::vulkan::answer::{AgainstAxioms, Answer, Verdict};
 use crate::vulkan::explored;
 use crate::vulkan::report::SampleReport;
@@ -17,7 +18,6 @@ use crate::vulkan::sample::{NoSample, Sample, Sampling, Target, sample};
 use anyhow::Context as _;
 use parking_lot::Mutex;
 use pellucid_memory::explore::Bounds;
-use pellucid_memory::input;
 use pellucid_memory::litmus::Test;
 use pellucid_memory::litmus::expect::Expectation;
 use pellucid_memory::litmus::program::LitmusProgram;
@@ -56,7 +56,7 @@ impl Source {
             }));
         }
         if let Some(name) = args.machine.as_deref().filter(|name| Machine::named(name).is_none()) {
-            let text = input::text(name.as_ref()).with_context(|| name.to_owned())?;
+            let text = status::text(name.as_ref())?;
             Machine::parse(&text).with_context(|| name.to_owned())?;
         }
         Ok(Source::Driver(Sampling {

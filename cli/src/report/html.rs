@@ -10,7 +10,6 @@ use super::timeline;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use vulkan_pellucid::report::context::base_name;
-use vulkan_pellucid::report::total::total_line;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -141,6 +140,7 @@ fn picture(finding: &Value, events: &[Event]) -> String {
             reaches: Vec::new(),
             grouped: false,
             in_time: false,
+            unmet: Vec::new(),
             left_out: None,
         }
     });
@@ -314,7 +314,7 @@ pub fn render(report: &Report) -> String {
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"><title>Pellucid report</title><style>\n{STYLE}</style></head><body>\n<h1>Pellucid report</h1>\n"
     );
     for total in report.of_type("total") {
-        page.push_str(&format!("<p>{}</p>\n", escape(&total_line(total))));
+        page.push_str(&format!("<p>{}</p>\n", escape(&super::total(total))));
     }
     let findings: Vec<(&Value, String)> = report.of_type("finding").map(|f| (f, shader(f))).collect();
     let kinds: BTreeSet<&str> = findings.iter().map(|(finding, _)| text(&finding["id"])).collect();

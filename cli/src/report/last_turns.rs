@@ -3,6 +3,7 @@
 
 use super::picture::{self, Kind, Picture};
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// The last turns, as a livelock's report has them.
 pub fn of_livelock(finding: &Value) -> Option<Picture<'_>> {
@@ -31,6 +32,21 @@ pub fn of_livelock(finding: &Value) -> Option<Picture<'_>> {
     for (from, whom) in waiting {
         picture.steps[from].lacks.push(format!("waits for {whom}"));
     }
+    // Where none of those that wait would have to do it, nobody does.
+    let all_told = finding["around"]["left_out"].as_u64() == Some(0);
+    let lanes = picture.steps.iter().map(|step| step.lane.as_slice());
+    let last: BTreeMap<&[String], usize> = lanes.zip(0..).collect();
+    let meets = |k: &usize| {
+        let of_lane = |from: usize| picture.steps[from].lane == picture.steps[*k].lane;
+        picture.arrows.iter().any(|arrow| waits(arrow) && of_lane(arrow.from))
+    };
+    let accesses = |k: &usize| picture.steps[*k].class != "barrier";
+    let mut unmet: Vec<usize> = last.into_values().filter(|k| all_told && !meets(k) && accesses(k)).collect();
+    unmet.sort_unstable();
+    for k in &unmet {
+        picture.steps[*k].lacks.push("waits for a change that nobody makes".to_owned());
+    }
+    picture.unmet = unmet;
     picture.steps.last_mut()?.class = "last";
     picture.title = "The last turns, in the order in which they were taken";
     picture.in_time = true;

@@ -50,6 +50,12 @@ function draw(picture) {
         path(kind, `M${x} ${Math.min(a.bottom, b.top)}V${b.top}`);
         path(kind + ' head', `M${x} ${b.top}${HEAD.down}`);
       }
+    } else if (kind === 'wait' && ends.endsWith('lacks')) {
+      // Down, beside the boxes below.
+      const x = Math.max(b.left + 12, Math.min(b.right - 20, gutter(a, 'lacks'))), y = a.bottom - 9;
+      const start = x > a.left && x < a.right ? `M${x} ${a.bottom}` : `M${x > middle(a) ? a.right : a.left} ${y}H${x}`;
+      path(kind, `${start}V${b.top}`);
+      path(kind + ' head', `M${x} ${b.top}${HEAD.down}`);
     } else if (kind === 'wait') {
       const right = b.left >= a.right, [x, to] = right ? [a.right, b.left] : [a.left, b.right];
       const y = a.bottom - 9, end = b.top + 12, bend = (x + to) / 2;

@@ -67,6 +67,8 @@ pub struct Picture<'a> {
     pub steps: Vec<Step>,
     pub arrows: Vec<Arrow>,
     pub reaches: Vec<Reach<'a>>,
+    /// Steps that wait for what nobody does: from them it leads to what is missing.
+    pub unmet: Vec<usize>,
     /// Lanes stand below the groups that their agents are in, such as workgroups and subgroups.
     pub grouped: bool,
     /// Its steps happened one after the other: each has a row of its own, and nothing leads to the last one.
@@ -225,6 +227,7 @@ impl Picture<'_> {
             };
             words.push(format!("{}>{}:{kind}", arrow.from, arrow.to));
         }
+        words.extend(self.unmet.iter().map(|step| format!("{step}>lacks:wait")));
         let (first, last) = (self.first(), self.steps.len() - 1);
         for (kind, is) in [("lacks", true), ("fix", fix)] {
             if is && !self.in_time {
@@ -328,6 +331,7 @@ impl Picture<'_> {
                 "wait",
                 "red, dotted: waits for what the other one would have to do".to_owned(),
             ),
+            (!self.unmet.is_empty(), "wait", "red, dotted, down: waits for what nobody does".to_owned()),
             (ordered, "has", "blue bar: what orders them".to_owned()),
             (true, "lacks", "red: what is missing".to_owned()),
             (fix, "fix", "green, dashed: what would mend it".to_owned()),
@@ -453,6 +457,7 @@ pub fn of_around<'a>(finding: &'a Value) -> Option<Picture<'a>> {
         arrows,
         grouped: true,
         in_time: false,
+        unmet: Vec::new(),
         reaches: reaches.into_iter().flatten().collect(),
         left_out: left_out
             .map(|n| format!("{n} more operations were judged; they lead from neither access to the other.")),

@@ -70,6 +70,7 @@ pub fn of_hazard(finding: &Value) -> Option<Picture<'_>> {
         reaches: Vec::new(),
         grouped: false,
         in_time: false,
+        unmet: Vec::new(),
         left_out: (!left_out.is_empty()).then(|| left_out.join(" ")),
     })
 }

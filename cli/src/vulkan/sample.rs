@@ -8,8 +8,8 @@ use super::Refused;
 use super::batch::{Batch, Race, Seen};
 use crate::child::{self, End};
 use crate::driver;
+use crate::status;
 use anyhow::Context as _;
-use pellucid_memory::input;
 use pellucid_memory::litmus::program::LitmusProgram;
 use pellucid_memory::random;
 use serde_json::Value;
@@ -43,7 +43,7 @@ impl Target {
             anyhow::ensure!(path.is_file(), "{}: no such file", path.display());
             return Ok(Target::Other(path.canonicalize()?));
         }
-        let text = input::text(path).with_context(|| path.display().to_string())?;
+        let text = status::text(path)?;
         let manifest: Value = serde_json::from_str(&text).with_context(|| path.display().to_string())?;
         let library = manifest["ICD"]["library_path"]
             .as_str()

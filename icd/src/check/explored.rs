@@ -12,7 +12,6 @@ use pellucid_memory::checked::CheckedMemory;
 use pellucid_memory::device::MemoryRange;
 use pellucid_memory::explore::Bounds;
 use pellucid_memory::finding::Severity;
-use pellucid_memory::history::ValuePolicy;
 use pellucid_memory::progress::ProgressModel;
 use pellucid_memory::raw;
 use pellucid_memory::system::Trap;
@@ -109,11 +108,6 @@ pub fn dispatch(
     let config = &device.instance.config;
     if config.progress != ProgressModel::Fair {
         return Err(Trap::NotImplemented("explore mode: progress models other than fair".into()));
-    }
-    if config.values == ValuePolicy::Caches {
-        return Err(Trap::NotImplemented(
-            "explore mode: values that come from the caches of a machine".into(),
-        ));
     }
     let shown = Shown::new(config, program, resources)?;
     let which = match &config.replay {

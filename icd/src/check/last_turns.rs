@@ -89,6 +89,7 @@ fn step(
         scope: Scope::Invocation,
         semantics: Semantics::RELAXED,
         class: StorageClasses::empty(),
+        place: None,
         available: false,
         visible: false,
         access: None,
@@ -106,6 +107,7 @@ fn step(
                 scope: operand.atomic.unwrap_or(Scope::Invocation),
                 semantics: access.map_or(Semantics::RELAXED, |(_, access)| access.semantics),
                 class: operand.place.class,
+                place: Some(operand.place),
                 ..of
             }
         }

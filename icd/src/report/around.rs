@@ -4,7 +4,7 @@ use super::context::{Context, DispatchContext};
 use super::json;
 use super::words;
 use pellucid_memory::around::{Around, Does, Leads, Reach, Step};
-use pellucid_memory::finding::{AccessInfo, AccessKind, Fact, Finding};
+use pellucid_memory::finding::{AccessInfo, AccessKind, Finding};
 use pellucid_memory::scope::{Scope, StorageClasses};
 use serde_json::{Value, json};
 
@@ -80,18 +80,13 @@ fn told(step: &Step, finding: &Finding, dispatch: Option<&DispatchContext<'_>>) 
         (AccessKind::Write, true) => "writes atomically".to_owned(),
         (AccessKind::ReadModifyWrite(operation), _) => format!("atomic {}:", words::operation(operation)),
     };
-    let same = |access: &&AccessInfo| {
-        let (by, other) = (access.by, step.by);
-        access.site == step.site && (by.workgroup, by.subgroup) == (other.workgroup, other.subgroup)
-    };
-    let waits = || {
-        let facts = finding.facts.iter();
-        let mut waits =
-            facts.filter_map(|fact| if let Fact::Waits(wait) = fact { Some(&wait.access) } else { None });
-        waits.find(same)
-    };
     let numbered = step.access.and_then(|number| finding.accesses.get(usize::from(number) - 1));
-    let access = numbered.or_else(waits);
+    let own = || {
+        let place = dispatch?.within_variable(step.place?);
+        Some(AccessInfo { kind, place, ..AccessInfo::standing(step.site, step.by) })
+    };
+    let own = own();
+    let access = numbered.or(own.as_ref());
     let element = access.zip(dispatch).and_then(|(access, dispatch)| dispatch.element(access));
     let variable = || {
         let site = dispatch?.site(step.site)?;

@@ -4,7 +4,7 @@
 use super::element::Element;
 use super::texel::Image;
 use pellucid_memory::access::{Reference, Site};
-use pellucid_memory::finding::{AccessInfo, Finding, Texel};
+use pellucid_memory::finding::{AccessInfo, Finding, Place, Texel};
 use pellucid_memory::scope::StorageClasses;
 use pellucid_memory::system::MemoryView;
 use pellucid_shader_interp::ir::{Binding, Shader, SiteInfo};
@@ -164,6 +164,15 @@ impl<'a> DispatchContext<'a> {
         // The place of a race is that of the later access: the earlier one may go through another descriptor.
         let object = self.object(access);
         Some(object.map_or(access.place.offset, |object| access.place.address.wrapping_sub(object.address)))
+    }
+
+    /// A place in workgroup memory, of which only the address is known, with its offset in its variable; any
+    /// other as it is.
+    pub fn within_variable(&self, place: Place) -> Place {
+        let mut variables = self.shader.workgroup.iter().filter(|_| place.class == StorageClasses::WORKGROUP);
+        let variable = variables.find(|variable| variable.reference == place.reference);
+        let start = variable.map(|variable| u64::from(variable.offset));
+        Place { offset: start.map_or(place.offset, |start| place.address.wrapping_sub(start)), ..place }
     }
 
     /// The texel that an access reached or named; `None` for what has no texels.

@@ -363,6 +363,9 @@ impl Core {
             // Those that are forgotten saw the newest write: who comes after one of them does not see less.
             history.seen(saw(&history, held));
         }
+        if cell.forgot_writes {
+            history.forget_older(held);
+        }
         history
     }
 
@@ -371,7 +374,9 @@ impl Core {
         let [low, high] = halves;
         if low.write == high.write && low.readers == high.readers {
             let before = low.before & bits(HALF_BYTES[0]) | high.before & bits(HALF_BYTES[1]);
-            let cell = Cell { before, forgot: low.forgot || high.forgot, ..*low };
+            let forgot = low.forgot || high.forgot;
+            let forgot_writes = low.forgot_writes || high.forgot_writes;
+            let cell = Cell { before, forgot, forgot_writes, ..*low };
             return self.history_of(&cell, newest, held, now);
         }
         let mut history = History::default();
@@ -385,6 +390,9 @@ impl Core {
                 .for_each(|reader| history.read(*reader, bytes & held, saw(&history, bytes & held), false));
             if half.forgot {
                 history.seen(saw(&history, bytes & held));
+            }
+            if half.forgot_writes {
+                history.forget_older(bytes & held);
             }
         }
         history
@@ -527,6 +535,9 @@ impl Core {
             cell.overwrite(record, old, keep);
             if let (Some(superseded), Some(earlier)) = (&mut self.superseded, earlier) {
                 superseded.note((place.space, place.word), &earlier, cell, old);
+                let writes = [earlier.readers[0], earlier.readers[1], earlier.write];
+                let mut writes = writes.iter().filter(|earlier| self.kinds.get(earlier.kind).write);
+                cell.forgot_writes |= writes.any(|earlier| !cell.readers.contains(earlier));
             }
             return;
         }

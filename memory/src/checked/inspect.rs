@@ -92,6 +92,8 @@ pub struct WordSeen {
     /// The values that the reader may return now, oldest first, without repetition: the word's bits, where
     /// the reader's bytes are.
     pub values: Vec<u32>,
+    /// The model may allow others, of writes that are forgotten.
+    pub forgotten: bool,
 }
 
 /// How two accesses stand to each other.
@@ -126,6 +128,15 @@ pub struct WideSeen {
     pub value: u64,
     /// Where it is in the history of each word.
     pub saw: [Position; 2],
+}
+
+/// What an atomic of eight bytes may read.
+#[derive(Clone, Debug)]
+pub struct BothSeen {
+    /// Oldest first: as far back as both words were written together.
+    pub writes: Vec<WideSeen>,
+    /// The model may allow others, of writes that are forgotten, or of other accesses of fewer bytes.
+    pub forgotten: bool,
 }
 
 /// [`Chosen`], as the core asks for it.
@@ -243,8 +254,9 @@ impl CheckedMemory {
         (agent, kind, self.core.agents.clocks(agent).clone())
     }
 
-    /// What a reader of a word with this history may get now, oldest first.
-    fn candidates(&mut self, word: &Word, history: &History, reader: &Reader<'_>) -> Vec<Loaded> {
+    /// What a reader of a word with this history may get now, oldest first; and whether it might get
+    /// something that is forgotten.
+    fn candidates(&mut self, word: &Word, history: &History, reader: &Reader<'_>) -> (Vec<Loaded>, bool) {
         let bytes = reader.bytes;
         let (agent, number, clocks) = self.reading(reader);
         for entry in history.entries() {
@@ -256,18 +268,22 @@ impl CheckedMemory {
             policy: ValuePolicy::Seeded,
             ..Load::explored(agent, bytes, kind.atomic, kind.semantics.acquire && history.synchronizes(bytes))
         };
-        let mut floors = |index: Option<usize>| core.floors_of(history, &load, agent, kind, index, &clocks);
-        let mut candidates = history.candidates(&load, word.newest, &mut floors);
+        let mut floors = |history: &History, index: Option<usize>| {
+            core.floors_of(history, &load, agent, kind, index, &clocks)
+        };
+        let mut candidates = history.candidates(&load, word.newest, &mut |index| floors(history, index));
         if reader.modifies {
             // A read-modify-write reads the newest.
             candidates.drain(..candidates.len().saturating_sub(1));
+            return (candidates, false);
         }
-        candidates
+        let forgotten = history.may_be_forgotten(&load, word.newest, &candidates, &mut floors);
+        (candidates, forgotten)
     }
 
-    /// What an atomic of eight bytes may read now in these two words, oldest first: as far back as both were
-    /// written together. `None`: the newest of them was not.
-    pub fn look_at_both(&mut self, words: [&Word; 2], reader: &Reader<'_>) -> Option<Vec<WideSeen>> {
+    /// What an atomic of eight bytes may read now in these two words. `None`: the newest writes of them were
+    /// not one.
+    pub fn look_at_both(&mut self, words: [&Word; 2], reader: &Reader<'_>) -> Option<BothSeen> {
         let [low, high] = words.map(|word| self.history(word));
         let pairs = low.entries().iter().rev().zip(high.entries().iter().rev());
         let kinds = &self.core.kinds;
@@ -279,9 +295,10 @@ impl CheckedMemory {
         if saw.is_empty() && lows + highs > 0 {
             return None;
         }
-        let [lowest, highest] = [(words[0], &low), (words[1], &high)]
+        let [(lowest, older), (highest, older_high)] = [(words[0], &low), (words[1], &high)]
             .map(|(word, history)| self.candidates(word, history, reader));
-        if saw.len() == lows && lows == highs {
+        let all_together = saw.len() == lows && lows == highs;
+        if all_together {
             // What was there before both.
             let entries = low.entries().iter().chain(high.entries());
             let oldest = entries.map(|entry| entry.position).min().unwrap_or(u32::MAX);
@@ -297,13 +314,13 @@ impl CheckedMemory {
             let value = read(&lowest, saw[0])? | read(&highest, saw[1])? << 32;
             Some(WideSeen { value, saw: *saw })
         });
-        Some(seen.collect())
+        Some(BothSeen { writes: seen.collect(), forgotten: older || older_high || !all_together })
     }
 
     /// What is known of a word, and what a reader of it may return now.
     pub fn look(&mut self, word: &Word, reader: &Reader<'_>) -> WordSeen {
         let history = self.history(word);
-        let candidates = self.candidates(word, &history, reader);
+        let (candidates, forgotten) = self.candidates(word, &history, reader);
         let (agent, number, clocks) = self.reading(reader);
         let core = &self.core;
         let kind = core.kinds.get(number);
@@ -339,7 +356,7 @@ impl CheckedMemory {
         }
         let before_readable = before.is_some();
         let before = if writes.is_empty() { word.newest } else { history.at(15, 0, &[0; 4], word.newest).0 };
-        WordSeen { before, before_readable, writes, values }
+        WordSeen { before, before_readable, writes, values, forgotten }
     }
 
     /// How a write of [`WordSeen::writes`] stands to a later one, or to the reader's access.

@@ -17,6 +17,7 @@
 //! that waits for one flag after the other spends the budget once, not once per flag.
 
 mod again;
+mod forgotten;
 mod places;
 
 pub use places::Update;
@@ -96,6 +97,8 @@ pub struct History {
     before: u32,
     before_bytes: u8,
     before_position: Position,
+    /// Bytes of which older writes than the entries are forgotten: bit `b` for byte `b`.
+    forgotten: u8,
     entries: Vec<Entry>,
     reads: Vec<Read>,
     /// Of reads that are not remembered, by agent, kind and bytes: the old entry that they read, and how
@@ -246,6 +249,7 @@ impl History {
             let oldest = self.entries.remove(0);
             self.before = self.before & !bits(oldest.bytes) | oldest.value & bits(oldest.bytes);
             self.before_position = oldest.position;
+            self.forgotten |= oldest.bytes;
         }
         self.next += 1;
         let position = self.next;

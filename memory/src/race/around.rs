@@ -67,6 +67,7 @@ impl Case<'_> {
                 scope: event.scope,
                 semantics: event.semantics,
                 class: event.storage_class,
+                place: self.slice.places[*e as usize],
                 available: event.available,
                 visible: event.visible,
                 access: [first, second].iter().zip(1..).find(|(of, _)| *of == e).map(|(_, n)| n),

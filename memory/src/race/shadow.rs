@@ -39,6 +39,8 @@ pub struct Cell {
     pub reader_bytes: [u8; 2],
     /// Others read since, and are not remembered, or not when they did first.
     pub forgot: bool,
+    /// There were writes before those that are remembered, and what they stored is not.
+    pub forgot_writes: bool,
     /// 1 + the index of the word's history, which then replaces all of the above; 0 if it has none;
     /// [`Cell::SPLIT`] if its halves have cells, whose number is then in `before`.
     pub history: u32,
@@ -52,6 +54,7 @@ impl Cell {
         readers: [NOBODY; 2],
         reader_bytes: [0; 2],
         forgot: false,
+        forgot_writes: false,
         history: 0,
     };
 
@@ -106,10 +109,12 @@ impl Cell {
     }
 
     /// A write of the whole word follows. `keep` says which of the two readers and of the write before it are
-    /// not ordered before it (but mutually ordered with it): those stay, as readers, at most two.
+    /// not ordered before it (but mutually ordered with it): those stay, as readers, at most two. Whether a
+    /// write is forgotten where some stay, the caller knows, who knows which readers are writes.
     #[inline(always)]
     pub fn overwrite(&mut self, record: Record, before: u32, keep: [bool; 3]) {
         if keep == [false; 3] {
+            self.forgot_writes |= self.write.kind != 0;
             self.write = record;
             self.before = before;
             // Nobody has read since.

@@ -8,7 +8,8 @@ use super::agents::Operation;
 use super::order::{Record, StaticAccess};
 use super::topology::{AgentId, Level, Topology};
 use super::vector_clock::Time;
-use crate::access::Site;
+use crate::access::{Reference, Site};
+use crate::finding::Place;
 use crate::model::{self, BarrierInstance, Event, EventId, Execution, LocationSet};
 use crate::scope::Scope;
 use rustc_hash::FxHashMap;
@@ -93,6 +94,8 @@ pub struct Slice {
     pub execution: Execution,
     /// The instruction of each event.
     pub sites: Vec<Site>,
+    /// The memory of each event that is an access.
+    pub places: Vec<Option<Place>>,
     /// The earlier access.
     pub first: EventId,
     /// The later access.
@@ -374,6 +377,7 @@ impl Slice {
         Slice {
             execution: Execution::new(),
             sites: Vec::new(),
+            places: Vec::new(),
             first: 0,
             second: 0,
             reads_from: Vec::new(),
@@ -400,6 +404,7 @@ impl Builder<'_> {
 
     fn push(&mut self, event: Event, site: Site) -> EventId {
         self.slice.sites.push(site);
+        self.slice.places.push(None);
         self.slice.execution.push(event)
     }
 
@@ -432,6 +437,9 @@ impl Builder<'_> {
             ..Event::read(self.agent(record.agent), locations, kind.reference, kind.class)
         };
         let id = self.push(event, kind.site);
+        let (class, reference) = (kind.class, Reference(kind.variable));
+        self.slice.places[id as usize] =
+            Some(Place { class, reference, address, offset: address, size: u32::from(kind.size) });
         self.made.insert((record.agent, record.time, record.kind, space, address), id);
         id
     }

@@ -65,9 +65,10 @@ impl Split {
 
     /// The word is one again; what was remembered of it is forgotten.
     pub fn join(&mut self, cell: &mut Cell) {
-        if cell.is_split() {
+        if let Some(halves) = self.peek(cell) {
+            let wrote = halves.iter().any(|half| half.write.kind != 0 || half.forgot_writes);
             self.free.push(cell.before);
-            *cell = Cell::EMPTY;
+            *cell = Cell { forgot_writes: wrote, ..Cell::EMPTY };
         }
     }
 

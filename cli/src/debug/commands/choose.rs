@@ -83,7 +83,14 @@ fn list(values: impl Iterator<Item = String>) -> String {
     shown.join(", ")
 }
 
-fn refused(text: &str, shown: &str) -> String {
+/// Why a value is not chosen that is none of those shown. `forgotten`: the model may allow others.
+fn refused(text: &str, shown: &str, forgotten: bool) -> String {
+    if forgotten {
+        return format!(
+            "{text} is not among the values that are remembered and allowed here: {shown}; older ones are \
+             forgotten, which the memory model may allow or not; `set` gives a variable any value"
+        );
+    }
     format!("the memory model does not allow {text} here, only {shown}; `set` gives a variable any value")
 }
 
@@ -100,10 +107,10 @@ fn atomic_of_64_bits(
     let seen = seen.ok_or(
         "not implemented in Pellucid: choosing what an atomic of 8 bytes reads where the newest write is of fewer",
     )?;
-    let shown = list(seen.iter().map(|seen| element.show(seen.value)));
+    let shown = list(seen.writes.iter().map(|seen| element.show(seen.value)));
     // Of writes of one value the newest.
-    let found = seen.iter().rev().find(|seen| seen.value == wanted);
-    let found = found.ok_or_else(|| refused(text, &shown))?;
+    let found = seen.writes.iter().rev().find(|seen| seen.value == wanted);
+    let found = found.ok_or_else(|| refused(text, &shown, seen.forgotten))?;
     let focus = stop.session.focus;
     for ((word, saw), shift) in words.into_iter().zip(found.saw).zip([0, 32]) {
         stop.edit(Edit::Read(choice(focus, word.address, (wanted >> shift) as u32, Some(saw))));
@@ -160,8 +167,10 @@ fn texel(
     let bits = bits?;
     // What a word may hold is independent of the others: a load of several words may be torn.
     let mut texels: Vec<Vec<u32>> = vec![Vec::new()];
+    let mut forgotten = false;
     for (word, bytes) in words {
         let seen = sees::look_at(stop, (word, *bytes), Some(next));
+        forgotten |= seen.forgotten;
         let with = |texel: &Vec<u32>| {
             let texel = texel.clone();
             seen.values.iter().map(move |value| [&texel[..], &[*value]].concat()).collect::<Vec<_>>()
@@ -185,7 +194,7 @@ fn texel(
     let text = if count == 1 { wanted.concat() } else { format!("({})", wanted.join(", ")) };
     // Of equal ones the newest.
     let found = texels.iter().rev().find(|texel| components(texel) == bits);
-    let found = found.ok_or_else(|| refused(&text, &shown))?;
+    let found = found.ok_or_else(|| refused(&text, &shown, forgotten))?;
     let focus = stop.session.focus;
     for ((word, _), value) in words.iter().zip(found) {
         stop.edit(Edit::Read(choice(focus, word.address, *value, None)));
@@ -206,7 +215,7 @@ fn component(
     let end = start + u64::from(next.access.size);
     // Each word is a choice of its own: a load of eight bytes may be torn.
     let mut parts: Vec<(u64, Vec<u64>)> = Vec::new();
-    let (mut chosen, mut fits) = (Vec::new(), true);
+    let (mut chosen, mut fits, mut forgotten) = (Vec::new(), true, false);
     for (word, _) in words {
         let bytes = sees::bytes_of(word.address, start, end);
         if bytes == 0 {
@@ -219,6 +228,7 @@ fn component(
         let values: Vec<u64> = seen.values.iter().map(|value| u64::from(*value) >> shift & mask).collect();
         let value = wanted >> before & mask;
         fits &= values.contains(&value);
+        forgotten |= seen.forgotten;
         chosen.push((word.address, (value << shift) as u32));
         parts.push((before, values));
     }
@@ -232,7 +242,7 @@ fn component(
     }
     let shown = list(allowed.iter().map(|value| element.show(*value)));
     if !fits {
-        return Err(refused(text, &shown));
+        return Err(refused(text, &shown, forgotten));
     }
     Ok((chosen, shown))
 }
