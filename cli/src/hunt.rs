@@ -68,7 +68,8 @@ fn variation(k: u64, first: u64, given: &DriverOptions, models: &[ProgressModel]
     let mut varied: Variation = vec![("seed", first.wrapping_add(k).to_string())];
     let mut vary = |name: &'static str, value: &str| {
         // A machine is a choice of values, too.
-        if !given.has(name) && !(name == "values" && given.has("machine")) {
+        let by_machine = name == "values" && given.has("machine");
+        if !given.has(name) && !by_machine {
             varied.push((name, value.to_owned()));
         }
     };

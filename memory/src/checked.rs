@@ -108,6 +108,7 @@ impl CheckedMemory {
                 first_agent: 0,
                 group_agents: 1,
                 full: [0; 4],
+                passed: [0; 4],
                 draws: 0,
                 sequence: 0,
                 fresh: FxHashMap::default(),
@@ -377,7 +378,9 @@ impl MemorySystem for CheckedMemory {
         self.core.first_agent = identity.workgroup.saturating_mul(self.workgroup_size);
         self.first_lane = self.core.first_agent + identity.placement.place(identity.subgroup, 0);
         self.groups.enter(identity.workgroup);
-        self.core.full = self.groups.entered().map_or([0; 4], |group| group.full);
+        let group = self.groups.entered();
+        (self.core.full, self.core.passed) =
+            group.map_or(([0; 4], [0; 4]), |group| (group.full, group.passed));
     }
 
     // Inline: the common case is then compiled for what the interpreter runs on.
@@ -547,7 +550,7 @@ impl MemorySystem for CheckedMemory {
         let Some(group) = self.groups.get_mut(workgroup) else { return };
         group.pass_barrier(&mut self.core, workgroup, self.workgroup_size);
         if workgroup == self.current {
-            self.core.full = group.full;
+            (self.core.full, self.core.passed) = (group.full, group.passed);
         }
     }
 

@@ -59,6 +59,8 @@ pub(super) struct Core {
     /// Per class: all non-private accesses of the entered workgroup up to this time are ordered before
     /// everything its agents do now, through the same reference.
     pub full: [Time; 4],
+    /// The same of those that need no more than to happen before.
+    pub passed: [Time; 4],
     /// Loads of history so far.
     pub draws: u64,
     /// Writes to histories so far.

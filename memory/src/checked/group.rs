@@ -46,6 +46,7 @@ pub(super) struct Group {
     pub arrival: Option<Operation>,
     /// As for the entered workgroup in the core.
     pub full: [Time; 4],
+    pub passed: [Time; 4],
 }
 
 /// The workgroups that run, by their numbers in the dispatch.
@@ -126,7 +127,7 @@ impl Group {
         self.cells.begin((bytes as usize).div_ceil(4).max(1));
         self.arrived.clear();
         self.arrival = None;
-        self.full = [0; 4];
+        (self.full, self.passed) = ([0; 4], [0; 4]);
     }
 
     /// All live invocations of the workgroup, which has `size` of them, have arrived at their barrier.
@@ -144,6 +145,7 @@ impl Group {
             self.arrived.clear();
             for class in class_indices(operation.semantics.classes) {
                 self.full[class] = time;
+                self.passed[class] = time;
             }
         } else {
             let mut members: Vec<AgentId> = Vec::with_capacity(arrived as usize);
@@ -159,11 +161,14 @@ impl Group {
             }
             core.agents.barrier(&members, 1, &operation);
             let semantics = &operation.semantics;
-            let full =
-                semantics.acquire && semantics.release && semantics.make_available && semantics.make_visible;
-            if members.len() == size as usize && full && operation.level >= Some(1) {
+            let orders = semantics.acquire && semantics.release && operation.level >= Some(1);
+            let full = semantics.make_available && semantics.make_visible;
+            if members.len() == size as usize && orders {
                 for class in class_indices(semantics.classes) {
-                    self.full[class] = time;
+                    self.passed[class] = time;
+                    if full {
+                        self.full[class] = time;
+                    }
                 }
             }
         }

@@ -376,6 +376,7 @@ pub(super) struct FastPath {
     first_agent: AgentId,
     group_agents: u32,
     full: Time,
+    passed: Time,
     first_lane: AgentId,
     times: [Time; LANES],
     /// All lanes have one time.
@@ -390,13 +391,14 @@ pub(super) struct FastPath {
 impl FastPath {
     #[inline(always)]
     pub fn new(core: &Core, kind: u32, workgroup: u32, first_lane: AgentId) -> FastPath {
-        let own = core.kinds.get(kind);
+        let class = (core.kinds.get(kind).class.bits().trailing_zeros() & 3) as usize;
         let (times, alike) = core.agents.times(workgroup, (first_lane - core.first_agent) as usize);
         FastPath {
             kind,
             first_agent: core.first_agent,
             group_agents: core.group_agents,
-            full: core.full[(own.class.bits().trailing_zeros() & 3) as usize],
+            full: core.full[class],
+            passed: core.passed[class],
             first_lane,
             alike,
             times,
@@ -415,7 +417,8 @@ impl FastPath {
         }
         let local = self.is_local(earlier.agent);
         let ordered = (self.looked.contains(Looked::SAME) && earlier.agent == agent)
-            || (self.looked.contains(Looked::SHARED) && earlier.time <= self.full && local);
+            || (self.looked.contains(Looked::SHARED) && earlier.time <= self.full && local)
+            || (self.looked.contains(Looked::PASSED) && earlier.time <= self.passed && local);
         (ordered, self.looked.contains(Looked::MUTUAL) || (self.looked.contains(Looked::LOCAL) && local))
     }
 

@@ -1,7 +1,7 @@
 //! The caches of the order against the order: random programs of whole subgroups, once with the paths that
 //! serve lanes by a few comparisons, once with vector clocks alone.
 
-use super::machine::{Machine, U, W, access, both, coherent};
+use super::machine::{Machine, U, W, access, both, coherent, semantics};
 use super::*;
 use crate::access::AtomicOp;
 use crate::agent::Placement;
@@ -117,7 +117,9 @@ fn run(seed: u64, only_order: bool) -> ((Vec<u32>, BTreeSet<String>), bool) {
         let mask = choices.pick(&[Mask::MAX, Mask::MAX, 0x0000_ffff, 0x0ff0_0001]);
         let subgroup = random.below(4);
         if let Step::Barrier = step {
-            machine.barrier(site, subgroup / 2, Scope::Workgroup, both(U | W));
+            // By itself, or only with the availability and visibility operations of accesses.
+            let orders = semantics(true, true, U | W, choices.below(2) == 0);
+            machine.barrier(site, subgroup / 2, Scope::Workgroup, orders);
             continue;
         }
         machine.enter(32 * subgroup);
@@ -258,7 +260,7 @@ fn single_16_bit_values_stay_on_the_fast_path() {
             }
             (0..2).for_each(|subgroup| {
                 machine.enter(32 * subgroup);
-                let everything = both(U | W);
+                let everything = semantics(true, true, U | W, stored != 2);
                 machine.memory.barrier_arrive(
                     Site(9),
                     Mask::MAX,
