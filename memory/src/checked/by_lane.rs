@@ -85,8 +85,7 @@ impl CheckedMemory {
             }
             Pointers::Physical { low, high, immediate } => {
                 for index in lanes {
-                    let address = (u64::from(low.0[index]) | u64::from(high.0[index]) << 32)
-                        .wrapping_add(u64::from(*immediate));
+                    let address = address_of((low, high, *immediate), index);
                     let Some(view) = resolve(&self.addresses, address, bytes) else {
                         return Err(Trap::InvalidAddress { site: at, address, size: bytes as u32 });
                     };
@@ -213,24 +212,27 @@ impl CheckedMemory {
     }
 }
 
-/// Where lanes with physical addresses access so many bytes each, if that is in one live buffer: its view, and
-/// their offsets.
+/// The address of a lane's physical pointer: low and high words, and what is added.
+#[inline(always)]
+pub(super) fn address_of((low, high, immediate): (&Lanes, &Lanes, u32), lane: usize) -> u64 {
+    (u64::from(low.0[lane]) | u64::from(high.0[lane]) << 32).wrapping_add(u64::from(immediate))
+}
+
+/// Where lanes with physical addresses access so many bytes each, if that is in one live buffer: its view,
+/// and their offsets.
 #[inline(never)]
 pub(super) fn in_one_buffer<'a>(
     ranges: &'a [MemoryRange],
-    (low, high, immediate): (&Lanes, &Lanes, u32),
+    pointers: (&Lanes, &Lanes, u32),
     mask: Mask,
     bytes: u64,
 ) -> Option<(MemoryView<'a>, Lanes)> {
-    let address = |lane: usize| {
-        (u64::from(low.0[lane]) | u64::from(high.0[lane]) << 32).wrapping_add(u64::from(immediate))
-    };
     let first = mask.trailing_zeros() as usize % LANES;
-    let view = resolve(ranges, address(first), bytes)?;
+    let view = resolve(ranges, address_of(pointers, first), bytes)?;
     let last = (view.size() - bytes).min(u64::from(u32::MAX));
     let (mut offset, mut inside) = (Lanes::ZERO, 0);
     for lane in 0..LANES {
-        let into = address(lane).wrapping_sub(view.address);
+        let into = address_of(pointers, lane).wrapping_sub(view.address);
         offset.0[lane] = into as u32;
         inside |= Mask::from(into <= last) << lane;
     }

@@ -9,12 +9,12 @@ use super::explore::Followed;
 use super::inspect::Choice;
 use super::rehearsal::Overlay;
 use super::report::Report;
-use super::superseded::Superseded;
+use super::superseded::{Superseded, Values};
 use crate::history::{History, Load, Loaded, Position, ValuePolicy, bits};
 use crate::model::ModelOptions;
 use crate::race::{
     AgentId, Agents, Cell, HALF_BYTES, Halves, Histories, NOBODY, Order, Record, ReleaseSequence, Space,
-    Split, StaticAccess, Time, Trace,
+    Split, StaticAccess, Time, Trace, before_both, readers,
 };
 use crate::random::mix_all;
 use crate::scope::StorageClasses;
@@ -340,11 +340,11 @@ impl Core {
     /// not hold nobody knows what they are.
     fn begin_history(&mut self, cell: &mut Cell, newest: u32, place: &Where) {
         let now = self.next_sequence();
-        let history = self.histories.insert(self.history_of(cell, newest, place.held, now));
-        if let Some(superseded) = &mut self.superseded {
-            superseded.begin(history, superseded.values((place.space, place.word), cell));
-        }
-        *cell = Cell { history, ..Cell::EMPTY };
+        let history = self.history_of(cell, newest, place.held, now);
+        let superseded = self.superseded.as_ref();
+        let values =
+            superseded.map_or_else(Values::new, |known| known.values((place.space, place.word), cell));
+        self.insert(cell, history, values);
     }
 
     /// What a cell without a history knows, as a history whose writes are numbered `now`. All that were
@@ -371,25 +371,24 @@ impl Core {
         history
     }
 
-    /// The same of the cells of a word's halves. What is one access in both is one there.
+    /// [`Core::history_of`] for a word whose halves have cells. What both cells know is one access.
     pub(super) fn history_of_halves(&self, halves: &Halves, newest: u32, held: u8, now: u64) -> History {
         let [low, high] = halves;
-        if low.write == high.write && low.readers == high.readers {
-            let before = low.before & bits(HALF_BYTES[0]) | high.before & bits(HALF_BYTES[1]);
-            let forgot = low.forgot || high.forgot;
-            let forgot_writes = low.forgot_writes || high.forgot_writes;
-            let cell = Cell { before, forgot, forgot_writes, ..*low };
-            return self.history_of(&cell, newest, held, now);
-        }
         let mut history = History::default();
-        for (half, bytes) in halves.iter().zip(HALF_BYTES).filter(|(half, _)| half.write.kind != 0) {
-            let none = ReleaseSequence::default();
-            history.write(half.write, bytes & held, newest, half.before, none, now);
+        let mut write = |half: &Cell, bytes: u8, before: u32| {
+            if half.write.kind != 0 {
+                history.write(half.write, bytes & held, newest, before, ReleaseSequence::default(), now);
+            }
+        };
+        if low.write == high.write {
+            write(low, 15, before_both(low, high));
+        } else {
+            halves.iter().zip(HALF_BYTES).for_each(|(half, bytes)| write(half, bytes, half.before));
+        }
+        for (reader, bytes) in readers(halves) {
+            history.read(reader, bytes & held, saw(&history, bytes & held), false);
         }
         for (half, bytes) in halves.iter().zip(HALF_BYTES) {
-            let readers = half.readers.iter().filter(|reader| reader.kind != 0);
-            readers
-                .for_each(|reader| history.read(*reader, bytes & held, saw(&history, bytes & held), false));
             if half.forgot {
                 history.seen(saw(&history, bytes & held));
             }
@@ -400,13 +399,25 @@ impl Core {
         history
     }
 
-    /// A word that is split gets a history: `newest` is in memory.
-    #[cold]
+    /// A word that is split has one cell again, or a history; `newest` is in memory.
     pub(super) fn unsplit(&mut self, cell: &mut Cell, split: &mut Split, newest: u32, held: u8) {
+        if split.unite(cell) {
+            return;
+        }
         let Some(halves) = split.peek(cell).copied() else { return };
         split.join(cell);
         let now = self.next_sequence();
-        cell.history = self.histories.insert(self.history_of_halves(&halves, newest, held, now));
+        let history = self.history_of_halves(&halves, newest, held, now);
+        self.insert(cell, history, Values::new());
+    }
+
+    /// A history takes a cell's place; `superseded`: the values of its first writes.
+    fn insert(&mut self, cell: &mut Cell, history: History, superseded: Values) {
+        let number = self.histories.insert(history);
+        if let Some(known) = &mut self.superseded {
+            known.begin(number, superseded);
+        }
+        *cell = Cell { history: number, ..Cell::EMPTY };
     }
 
     /// The heads that a read-modify-write meets, and their acquire effect. It reads the newest write.

@@ -124,8 +124,8 @@ impl Lane<'_> {
         }
     }
 
-    /// The words that the access of so many bytes touches get histories, if they are split: all but the
-    /// common case knows no halves.
+    /// The words that the access of so many bytes touches are not split any more: all but the common case
+    /// knows no halves.
     #[inline(always)]
     pub fn unsplit(&mut self, bytes: u64) {
         let end = self.offset.saturating_add(bytes).min(self.view.size());
@@ -143,6 +143,8 @@ impl Lane<'_> {
     #[cold]
     fn unsplit_word(&mut self, word: u64) {
         let (newest, held) = self.word(word);
+        // What histories know is not asked for reads that came before writes.
+        self.cells.cell_to_write(word);
         let (cell, split) = self.cells.cell_and_split(word);
         self.core.unsplit(cell, split, newest, held);
     }

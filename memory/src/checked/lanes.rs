@@ -230,7 +230,7 @@ pub(super) fn serve<C: Words>(
     left
 }
 
-/// The word and offset of the run that these units of it, at places one after the other, are.
+/// The word and offset of the run that lanes access, each its next unit of it, if they do.
 #[inline(always)]
 fn run_of_units<const UNITS: usize>(place: &Place<'_>, offsets: &[u32; UNITS]) -> Option<(u64, u64)> {
     let bytes = 4 * RUN as u64;

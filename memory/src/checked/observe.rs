@@ -1,7 +1,7 @@
 //! What an observer is told: whether stores change anything, and what was read last.
 
 use super::CheckedMemory;
-use super::by_lane::resolve;
+use super::by_lane::{address_of, resolve};
 use crate::access::{Access, Reference, Site};
 use crate::component::get;
 use crate::finding::{AccessKind, Place};
@@ -23,13 +23,17 @@ impl CheckedMemory {
         let (reference, address, offset) = match *from {
             Pointers::View { view, offset, immediate } => {
                 let offset = u64::from(offset.0[lane].wrapping_add(immediate));
-                (view.reference, view.address.wrapping_add(offset), offset)
+                let address = view.address.wrapping_add(offset);
+                // An address has no offset, whichever buffer it is in.
+                (view.reference, address, if view.reference == Reference::PHYSICAL { 0 } else { offset })
             }
             Pointers::Workgroup { offset, immediate, reference } => {
                 let offset = u64::from(offset.0[lane].wrapping_add(immediate));
                 (reference, offset, offset)
             }
-            Pointers::Physical { .. } => (Reference::PHYSICAL, physical(from, lane), 0),
+            Pointers::Physical { low, high, immediate } => {
+                (Reference::PHYSICAL, address_of((low, high, immediate), lane), 0)
+            }
         };
         let size = u32::from(access.size) * u32::from(access.components);
         let place = Place { class: access.class, reference, address, offset, size };
@@ -59,8 +63,8 @@ impl CheckedMemory {
                     let immediate = immediate.wrapping_sub(group.address as u32);
                     (group, u64::from(offset.0[lane].wrapping_add(immediate)))
                 }
-                Pointers::Physical { .. } => {
-                    let address = physical(to, lane);
+                Pointers::Physical { low, high, immediate } => {
+                    let address = address_of((low, high, immediate), lane);
                     let view = resolve(&self.addresses, address, size * u64::from(access.components));
                     view.map_or((MemoryView::NULL, 0), |view| (view, address - view.address))
                 }
@@ -70,15 +74,5 @@ impl CheckedMemory {
                 held.is_none_or(|held| (held ^ get(value, k, usize::from(access.size), lane)) & bits == 0)
             })
         })
-    }
-}
-
-/// The address of a lane's physical pointer.
-fn physical(pointers: &Pointers<'_>, lane: usize) -> u64 {
-    match *pointers {
-        Pointers::Physical { low, high, immediate } => {
-            (u64::from(low.0[lane]) | u64::from(high.0[lane]) << 32).wrapping_add(u64::from(immediate))
-        }
-        _ => 0,
     }
 }

@@ -2,7 +2,7 @@
 //! access. Reads need nothing: no write of there is known, and memory shows zero.
 
 use super::CheckedMemory;
-use super::by_lane::resolve;
+use super::by_lane::{address_of, resolve};
 use crate::access::{Access, Site};
 use crate::component::each;
 use crate::system::{Lanes, Mask, Pointers, Trap};
@@ -17,8 +17,7 @@ impl CheckedMemory {
             Pointers::Physical { low, high, immediate } => {
                 let mut resident = 0;
                 each(mask, |lane| {
-                    let address = u64::from(low.0[lane]) | u64::from(high.0[lane]) << 32;
-                    let address = address.wrapping_add((*immediate).into());
+                    let address = address_of((low, high, *immediate), lane);
                     let bound = resolve(&self.addresses, address, size)
                         .is_none_or(|view| view.is_resident(address - view.address, size));
                     resident |= Mask::from(bound) << lane;

@@ -107,9 +107,7 @@ impl Words for Shadow {
 
     #[inline(always)]
     fn half_to_write(&mut self, word: u64, half: usize, splits: impl Fn(&Cell) -> bool) -> Option<&mut Cell> {
-        self.half(word, half, splits)?;
-        self.note_half(word, half);
-        self.halves(word)?.get_mut(half)
+        Shadow::half_to_write(self, word, half, splits)
     }
 
     #[inline(always)]

@@ -63,7 +63,7 @@ pub use order::{Later, Order, Record, StaticAccess};
 pub use release_sequence::ReleaseSequence;
 pub use shadow::{Cell, CellRun, Histories, NOBODY, PAGE_BYTES, RUN, Shadow};
 pub use slice::{Pair, Slice, Space, Trace};
-pub use split::{HALF_BYTES, Halves, Split, unwritten};
+pub use split::{HALF_BYTES, Halves, Split, before_both, readers, unwritten};
 pub use standing::Standing;
 pub use topology::{AgentId, Level, Topology};
 pub use vector_clock::{Time, VectorClock};

@@ -30,7 +30,7 @@ pub const NOBODY: Record = Record { agent: 0, time: 0, kind: 0 };
 pub struct Cell {
     /// The last write.
     pub write: Record,
-    /// The word's value before it.
+    /// The word's value before it; of a word that is split the number of the cells of its halves.
     pub before: u32,
     /// The first reader since, and the latest one that is another agent or another instruction. Atomic writes
     /// that mutually ordered ones superseded stay here too.
@@ -42,7 +42,7 @@ pub struct Cell {
     /// There were writes before those that are remembered, and what they stored is not.
     pub forgot_writes: bool,
     /// 1 + the index of the word's history, which then replaces all of the above; 0 if it has none;
-    /// [`Cell::SPLIT`] if its halves have cells, whose number is then in `before`.
+    /// [`Cell::SPLIT`] if its halves have cells, see [`Split`].
     pub history: u32,
 }
 
@@ -344,6 +344,7 @@ impl Shadow {
 
     /// Drops pages that no access of the present dispatch has touched.
     pub fn shrink(&mut self) {
+        self.split.shrink();
         let epoch = self.epoch;
         if self.pages.iter().all(|page| page.epoch == epoch) {
             return;
@@ -467,13 +468,21 @@ impl Shadow {
         cell
     }
 
-    /// Keeps who has read the half of a word that is split: it is about to be written.
+    /// The cell of half a word that is about to be written, as [`Split::of`] has it.
     #[inline]
-    pub fn note_half(&mut self, word: u64, half: usize) {
-        let (cell, split) = self.cell_and_split(word);
-        let Some(halves) = split.peek(cell) else { return };
-        let (start, half) = (4 * word + 2 * half as u64, halves[half]);
-        self.early.note((start, start + 2), &half);
+    pub fn half_to_write(
+        &mut self,
+        word: u64,
+        half: usize,
+        splits: impl Fn(&Cell) -> bool,
+    ) -> Option<&mut Cell> {
+        let page = self.page_of(word);
+        let run = &mut self.pages[page].runs[word as usize % CELLS / RUN];
+        let cell = run.cell(word as usize % RUN, &mut self.split);
+        let cell = self.split.of(cell, splits)?.get_mut(half)?;
+        let start = 4 * word + 2 * half as u64;
+        self.early.note((start, start + 2), cell);
+        Some(cell)
     }
 
     #[cold]

@@ -4,6 +4,7 @@
 //! 16-bit values both are written, and read, by different invocations: two cells are enough for that, where a
 //! history of the word would be a hundred times as slow.
 
+use super::order::Record;
 use super::shadow::{Cell, NOBODY};
 
 /// The cells of a word's two halves, the lower one first. Bytes of readers are those of a whole word, and
@@ -72,6 +73,21 @@ impl Split {
         }
     }
 
+    /// The word has one cell again, if that has room for what its halves remember: one write, or none, and no
+    /// more than two readers. Whether that is so.
+    pub fn unite(&mut self, cell: &mut Cell) -> bool {
+        let Some(united) = self.peek(cell).and_then(united) else { return false };
+        self.join(cell);
+        *cell = united;
+        true
+    }
+
+    /// Gives back memory that the present dispatch did not use.
+    pub fn shrink(&mut self) {
+        self.halves.shrink_to(self.halves.len());
+        self.free.shrink_to(self.halves.len());
+    }
+
     /// About how many bytes it takes.
     pub fn weight(&self) -> usize {
         self.halves.len() * size_of::<Halves>()
@@ -96,6 +112,36 @@ fn half_of(cell: &Cell, half: u8) -> Option<Cell> {
     Some(of_half)
 }
 
+/// What two cells of halves say as one of the word.
+fn united(halves: &Halves) -> Option<Cell> {
+    let [low, high] = halves;
+    let mut cell = Cell {
+        write: low.write,
+        before: before_both(low, high),
+        forgot: low.forgot || high.forgot,
+        forgot_writes: low.forgot_writes || high.forgot_writes,
+        ..Cell::EMPTY
+    };
+    let mut readers = readers(halves);
+    for (place, bytes) in cell.readers.iter_mut().zip(&mut cell.reader_bytes) {
+        (*place, *bytes) = readers.next().unwrap_or((NOBODY, 0));
+    }
+    (low.write == high.write && readers.next().is_none()).then_some(cell)
+}
+
+/// The word's value before the writes of its halves.
+pub fn before_both(low: &Cell, high: &Cell) -> u32 {
+    low.before & 0xffff | high.before & 0xffff_0000
+}
+
+/// Who has read, and which bytes of the word: one access to both halves is one.
+pub fn readers([low, high]: &Halves) -> impl Iterator<Item = (Record, u8)> + use<> {
+    let (low, high) = (low.readers, high.readers);
+    let of_low = low.into_iter().map(move |reader| (reader, if high.contains(&reader) { 15 } else { 3 }));
+    let of_high = high.into_iter().filter(move |reader| !low.contains(reader)).map(|reader| (reader, 12));
+    of_low.chain(of_high).filter(|(reader, _)| reader.kind != 0)
+}
+
 /// Whether nobody wrote either half.
 pub fn unwritten(halves: &Halves) -> bool {
     halves.iter().all(|half| half.write.kind == 0)
@@ -104,7 +150,25 @@ pub fn unwritten(halves: &Halves) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::race::Record;
+
+    #[test]
+    fn halves_are_united_where_one_cell_has_room_for_them() {
+        let mut split = Split::default();
+        let record = |agent| Record { agent, time: 3, kind: 1 };
+        let mut cell = Cell { write: record(7), before: 0x0005_0006, ..Cell::EMPTY };
+        let halves = split.of(&mut cell, |_| true).expect("no history");
+        halves[0].read(record(1), 15);
+        halves[1].read(record(1), 15);
+        halves[1].read(record(2), 15);
+        assert!(split.unite(&mut cell) && !cell.is_split());
+        assert_eq!((cell.write, cell.before), (record(7), 0x0005_0006));
+        assert_eq!((cell.readers, cell.reader_bytes), ([record(1), record(2)], [15, 12]));
+        split.of(&mut cell, |_| true).expect("no history")[0].read(record(3), 15);
+        assert!(!split.unite(&mut cell), "three readers");
+        split.join(&mut cell);
+        split.of(&mut cell, |_| true).expect("no history")[0].write = record(4);
+        assert!(!split.unite(&mut cell), "one half is written");
+    }
 
     #[test]
     fn halves_begin_with_what_was_known_of_the_word_and_go_their_own_ways() {

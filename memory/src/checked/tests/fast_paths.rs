@@ -281,3 +281,25 @@ fn single_16_bit_values_stay_on_the_fast_path() {
         assert!(machine.end().is_empty());
     }
 }
+
+/// A word that was split is one again for who accesses all of it, and what was read of its halves is told
+/// once it is written in another way.
+#[test]
+fn words_that_were_split_tell_what_they_knew() {
+    let half = machine::How { size: 2, ..machine::SHARED };
+    let byte = machine::How { size: 1, ..machine::SHARED };
+    let mut machine = Machine::stale();
+    machine.store(1, 0, U, 0, machine::SHARED, 0xbbbb_aaaa);
+    machine.barrier(2, 0, Scope::Workgroup, both(U | W));
+    assert_eq!(machine.load(3, 1, U, 0, half), 0xaaaa);
+    assert!([0, 0xbbbb_aaaa].contains(&machine.load(4, 64, U, 0, machine::SHARED)), "no half of a store");
+    let found = machine.end();
+    let told: Vec<_> = found.iter().map(|finding| (finding.accesses.len(), finding.count)).collect();
+    assert_eq!(told, [(2, 1)], "one race: {found:?}");
+
+    let mut machine = Machine::stale();
+    machine.load(1, 0, U, 2, half);
+    machine.store(2, 0, U, 3, byte, 7);
+    let touched = machine.memory.footprint();
+    assert!(touched[0].1.write.is_empty() && (touched[0].0.start, touched[0].0.end) == (0x1002, 0x1004));
+}
