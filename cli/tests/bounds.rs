@@ -92,7 +92,7 @@ fn files_without_end_are_refused() {
     let long = "longer than";
     for device in ["/dev/zero", "/dev/urandom"] {
         refused(&["exec", device, "--groups", "1"], 2, long);
-        refused(&["report", device], 1, long);
+        refused(&["report", device], 2, long);
         refused(&["replay", device], 2, long);
         refused(&["litmus", "tests/litmus", "--expect", device], 2, long);
         let folder = tempfile::tempdir().unwrap();
