@@ -110,7 +110,7 @@ fn files_without_end_are_refused() {
         assert!(errors.contains(long) || errors.contains("out of memory"), "{errors}");
     }
     shader_of_set(0, |shader| {
-        refused(&[shader, &["--suppressions", "/dev/full"]].concat(), 1, long);
+        refused(&[shader, &["--suppressions", "/dev/full"]].concat(), 2, long);
     });
 }
 
