@@ -70,7 +70,7 @@ fn program_with_a_picture() {
     }
 }
 
-/// One that samples it.
+/// A shader that reads the image through a sampler, which no data breakpoint sees.
 #[test]
 fn program_that_samples_a_picture() {
     if std::env::var_os(CASE).is_some() {
