@@ -33,7 +33,7 @@ use self::access_table::{AccessTable, Role};
 use self::caches::Caches;
 use self::core::Core;
 use self::explore::Followed;
-use self::group::Groups;
+use self::group::{Barriers, Groups};
 use self::lanes::{FastPath, LaneOperation};
 use self::read_only::ReadOnly;
 use self::report::{Numbering, Report};
@@ -107,8 +107,7 @@ impl CheckedMemory {
                 read_from: None,
                 first_agent: 0,
                 group_agents: 1,
-                full: [0; 4],
-                passed: [0; 4],
+                barriers: Barriers::default(),
                 draws: 0,
                 sequence: 0,
                 fresh: FxHashMap::default(),
@@ -378,9 +377,7 @@ impl MemorySystem for CheckedMemory {
         self.core.first_agent = identity.workgroup.saturating_mul(self.workgroup_size);
         self.first_lane = self.core.first_agent + identity.placement.place(identity.subgroup, 0);
         self.groups.enter(identity.workgroup);
-        let group = self.groups.entered();
-        (self.core.full, self.core.passed) =
-            group.map_or(([0; 4], [0; 4]), |group| (group.full, group.passed));
+        self.core.barriers = self.groups.entered().map(|group| group.barriers).unwrap_or_default();
     }
 
     // Inline: the common case is then compiled for what the interpreter runs on.
@@ -550,7 +547,7 @@ impl MemorySystem for CheckedMemory {
         let Some(group) = self.groups.get_mut(workgroup) else { return };
         group.pass_barrier(&mut self.core, workgroup, self.workgroup_size);
         if workgroup == self.current {
-            (self.core.full, self.core.passed) = (group.full, group.passed);
+            self.core.barriers = group.barriers;
         }
     }
 

@@ -66,36 +66,36 @@ impl<'a> PlainMemory<'a> {
     }
 }
 
-/// Lanes with addresses in one live buffer.
-struct Window<'a> {
-    view: MemoryView<'a>,
-    /// Into the view.
-    offset: Lanes,
-    /// The lanes, of those that were asked for.
-    group: Mask,
+/// The address of a lane's physical pointer: low and high words, and what is added.
+#[inline(always)]
+pub(crate) fn address_of((low, high, immediate): (&Lanes, &Lanes, u32), lane: usize) -> u64 {
+    (u64::from(low.0[lane]) | u64::from(high.0[lane]) << 32).wrapping_add(u64::from(immediate))
 }
 
-impl<'a> PlainMemory<'a> {
-    /// The lanes of `mask` (not zero) that share a live buffer with the first of them. Accesses are of `size`
-    /// bytes.
+/// Lanes with addresses in one live buffer.
+pub(crate) struct Window<'a> {
+    pub view: MemoryView<'a>,
+    /// Into the view.
+    pub offset: Lanes,
+    /// The lanes, of those that were asked for.
+    pub group: Mask,
+}
+
+impl<'a> Window<'a> {
+    /// The lanes of `mask` that access `size` bytes each in a live buffer, which is that of an access at
+    /// `first`, less than 2 GiB before it and 2 GiB behind it.
     #[inline(always)]
-    fn window(
-        &mut self,
-        at: Site,
+    pub fn around(
+        buffer: MemoryView<'a>,
+        first: u64,
         (low, high, immediate): (&Lanes, &Lanes, u32),
         mask: Mask,
         size: u64,
-    ) -> Result<Window<'a>, Trap> {
-        let lane = mask.trailing_zeros() as usize % LANES;
-        let address = u64::from(low.0[lane]) | u64::from(high.0[lane]) << 32;
-        let first = address.wrapping_add(u64::from(immediate));
-        let Some(view) = self.resolve(first, size) else {
-            return Err(Trap::InvalidAddress { site: at, address: first, size: size as u32 });
-        };
+    ) -> Window<'a> {
         // A window of less than 4 GiB around the first lane, so that offsets fit.
-        let into = first - view.address;
+        let into = first - buffer.address;
         let start = into.saturating_sub(1 << 31);
-        let view = view.part(start, u64::from(u32::MAX));
+        let view = buffer.part(start, u64::from(u32::MAX));
         // Distances from the window's start, in halves of 32 bits; the first lane's access fits, so the last
         // place for one is there.
         let base = view.address.wrapping_sub(u64::from(immediate));
@@ -110,7 +110,26 @@ impl<'a> PlainMemory<'a> {
             inside.0[lane] = if far == 0 && distance <= last { u32::MAX } else { 0 };
         }
         let group = mask & (0..LANES).fold(0, |group, lane| group | (inside.0[lane] & 1 << lane));
-        Ok(Window { view, offset, group })
+        Window { view, offset, group }
+    }
+}
+
+impl<'a> PlainMemory<'a> {
+    /// The lanes of `mask` (not zero) that share a live buffer with the first of them. Accesses are of `size`
+    /// bytes.
+    #[inline(always)]
+    fn window(
+        &mut self,
+        at: Site,
+        addresses: (&Lanes, &Lanes, u32),
+        mask: Mask,
+        size: u64,
+    ) -> Result<Window<'a>, Trap> {
+        let first = address_of(addresses, mask.trailing_zeros() as usize % LANES);
+        let Some(view) = self.resolve(first, size) else {
+            return Err(Trap::InvalidAddress { site: at, address: first, size: size as u32 });
+        };
+        Ok(Window::around(view, first, addresses, mask, size))
     }
 
     /// Serves lanes of several buffers, group by group, the first of which was found. Results are kept apart:

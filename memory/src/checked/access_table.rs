@@ -41,8 +41,7 @@ bitflags::bitflags! {
         const LOCAL = 32;
         /// The earlier one is private, and this one is not; or it is more available: times are looked at.
         const HIDDEN = 64;
-        /// They are plain, and a barrier of the workgroup between them needs no availability and visibility
-        /// operations to order them: the instructions have what is needed of these, or nothing is.
+        /// They have one reference, and a barrier between them needs to order them alone.
         const PASSED = 128;
     }
 }
@@ -117,10 +116,7 @@ impl AccessTable {
         // Queue family and device scope: one instance in a dispatch.
         looked.set(Looked::MUTUAL, mutual && level >= Some(2));
         looked.set(Looked::LOCAL, mutual && level == Some(1));
-        let available = !earlier.write || earlier.own() >= 1;
-        let visible = !earlier.write || own.write || (own.visible && own.level >= Some(1));
-        let plain = !own.atomic && !earlier.atomic;
-        looked.set(Looked::PASSED, looked.contains(Looked::SHARED) && plain && available && visible);
+        looked.set(Looked::PASSED, same && earlier.needs_order_alone(own));
         looked.set(Looked::HIDDEN, (own.non_private && !earlier.non_private) || earlier.own() > own.own());
         if let Some(place) = place {
             place.set(looked);

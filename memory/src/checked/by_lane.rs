@@ -6,6 +6,7 @@ use super::lane::{Cells, Lane, pieces};
 use crate::access::{Access, AtomicOp, Reference, Site};
 use crate::component::{each as each_lane, get, put};
 use crate::device::MemoryRange;
+use crate::plain::{Window, address_of};
 use crate::race::{ReleaseSequence, Space};
 use crate::system::{LANES, Lanes, Mask, MemoryView, Pointers, Trap};
 
@@ -212,12 +213,6 @@ impl CheckedMemory {
     }
 }
 
-/// The address of a lane's physical pointer: low and high words, and what is added.
-#[inline(always)]
-pub(super) fn address_of((low, high, immediate): (&Lanes, &Lanes, u32), lane: usize) -> u64 {
-    (u64::from(low.0[lane]) | u64::from(high.0[lane]) << 32).wrapping_add(u64::from(immediate))
-}
-
 /// Where lanes with physical addresses access so many bytes each, if that is in one live buffer: its view,
 /// and their offsets.
 #[inline(never)]
@@ -227,16 +222,11 @@ pub(super) fn in_one_buffer<'a>(
     mask: Mask,
     bytes: u64,
 ) -> Option<(MemoryView<'a>, Lanes)> {
-    let first = mask.trailing_zeros() as usize % LANES;
-    let view = resolve(ranges, address_of(pointers, first), bytes)?;
-    let last = (view.size() - bytes).min(u64::from(u32::MAX));
-    let (mut offset, mut inside) = (Lanes::ZERO, 0);
-    for lane in 0..LANES {
-        let into = address_of(pointers, lane).wrapping_sub(view.address);
-        offset.0[lane] = into as u32;
-        inside |= Mask::from(into <= last) << lane;
-    }
-    (inside & mask == mask).then(|| (view.through(Reference::PHYSICAL), offset))
+    let first = address_of(pointers, mask.trailing_zeros() as usize % LANES);
+    let buffer = resolve(ranges, first, bytes)?;
+    let Window { view, offset, group } = Window::around(buffer, first, pointers, mask, bytes);
+    // Findings count from the buffer's first byte.
+    (group == mask && view.address == buffer.address).then(|| (view.through(Reference::PHYSICAL), offset))
 }
 
 /// Of ranges sorted by address: the one that holds the bytes.

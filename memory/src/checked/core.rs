@@ -6,6 +6,7 @@ use super::access_table::AccessTable;
 use super::caches::Caches;
 use super::conflicts::{Earlier, Told, Where, Who};
 use super::explore::Followed;
+use super::group::Barriers;
 use super::inspect::Choice;
 use super::rehearsal::Overlay;
 use super::report::Report;
@@ -14,7 +15,7 @@ use crate::history::{History, Load, Loaded, Position, ValuePolicy, bits};
 use crate::model::ModelOptions;
 use crate::race::{
     AgentId, Agents, Cell, HALF_BYTES, Halves, Histories, NOBODY, Order, Record, ReleaseSequence, Space,
-    Split, StaticAccess, Time, Trace, before_both, readers,
+    Split, StaticAccess, Trace, before_both, readers,
 };
 use crate::random::mix_all;
 use crate::scope::StorageClasses;
@@ -56,11 +57,8 @@ pub(super) struct Core {
     /// The first agent of the entered workgroup, and how many there are.
     pub first_agent: AgentId,
     pub group_agents: u32,
-    /// Per class: all non-private accesses of the entered workgroup up to this time are ordered before
-    /// everything its agents do now, through the same reference.
-    pub full: [Time; 4],
-    /// The same of those that need no more than to happen before.
-    pub passed: [Time; 4],
+    /// Of the entered workgroup.
+    pub barriers: Barriers,
     /// Loads of history so far.
     pub draws: u64,
     /// Writes to histories so far.

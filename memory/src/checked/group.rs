@@ -5,6 +5,7 @@ use super::words::WorkgroupCells;
 use crate::access::Reference;
 use crate::component::each as each_lane;
 use crate::race::{AgentId, Operation, Time};
+use crate::scope::StorageClasses;
 use crate::system::{Mask, MemoryView};
 use rustc_hash::FxHashMap;
 
@@ -44,9 +45,28 @@ pub(super) struct Group {
     /// First lane and mask of the subgroups that arrived.
     pub arrived: Vec<(AgentId, Mask)>,
     pub arrival: Option<Operation>,
-    /// As for the entered workgroup in the core.
+    pub barriers: Barriers,
+}
+
+/// What the barriers of a workgroup that all of it has passed order, per class: non-private accesses of its
+/// agents up to these times, before everything that they do now through the same reference.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Barriers {
+    /// Every such access.
     pub full: [Time; 4],
+    /// Those that need no more than to happen before. No less than `full`.
     pub passed: [Time; 4],
+}
+
+impl Barriers {
+    /// Until when accesses to this class are ordered; `alone`: those that [`needs_order_alone`].
+    ///
+    /// [`needs_order_alone`]: crate::race::StaticAccess::needs_order_alone
+    #[inline(always)]
+    pub fn until(&self, class: StorageClasses, alone: bool) -> Time {
+        let times = if alone { &self.passed } else { &self.full };
+        times[(class.bits().trailing_zeros() & 3) as usize]
+    }
 }
 
 /// The workgroups that run, by their numbers in the dispatch.
@@ -127,7 +147,7 @@ impl Group {
         self.cells.begin((bytes as usize).div_ceil(4).max(1));
         self.arrived.clear();
         self.arrival = None;
-        (self.full, self.passed) = ([0; 4], [0; 4]);
+        self.barriers = Barriers::default();
     }
 
     /// All live invocations of the workgroup, which has `size` of them, have arrived at their barrier.
@@ -144,8 +164,8 @@ impl Group {
             core.trace.whole_barrier(workgroup, first, size, time, instance, &operation);
             self.arrived.clear();
             for class in class_indices(operation.semantics.classes) {
-                self.full[class] = time;
-                self.passed[class] = time;
+                self.barriers.full[class] = time;
+                self.barriers.passed[class] = time;
             }
         } else {
             let mut members: Vec<AgentId> = Vec::with_capacity(arrived as usize);
@@ -165,9 +185,9 @@ impl Group {
             let full = semantics.make_available && semantics.make_visible;
             if members.len() == size as usize && orders {
                 for class in class_indices(semantics.classes) {
-                    self.passed[class] = time;
+                    self.barriers.passed[class] = time;
                     if full {
-                        self.full[class] = time;
+                        self.barriers.full[class] = time;
                     }
                 }
             }

@@ -143,7 +143,7 @@ impl Lane<'_> {
     #[cold]
     fn unsplit_word(&mut self, word: u64) {
         let (newest, held) = self.word(word);
-        // What histories know is not asked for reads that came before writes.
+        // Who has read it so far is kept: a history is not asked who read before the first write.
         self.cells.cell_to_write(word);
         let (cell, split) = self.cells.cell_and_split(word);
         self.core.unsplit(cell, split, newest, held);

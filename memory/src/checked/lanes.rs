@@ -375,6 +375,7 @@ pub(super) struct FastPath {
     kind: u32,
     first_agent: AgentId,
     group_agents: u32,
+    /// Of its class: [`Barriers`](super::group::Barriers).
     full: Time,
     passed: Time,
     first_lane: AgentId,
@@ -386,25 +387,28 @@ pub(super) struct FastPath {
     /// The earlier kind looked at last, and what is known of it beside this one.
     last: u32,
     looked: Looked,
+    /// Until when accesses of that kind by the workgroup are ordered before this one, if they are shared.
+    until: Time,
 }
 
 impl FastPath {
     #[inline(always)]
     pub fn new(core: &Core, kind: u32, workgroup: u32, first_lane: AgentId) -> FastPath {
-        let class = (core.kinds.get(kind).class.bits().trailing_zeros() & 3) as usize;
+        let class = core.kinds.get(kind).class;
         let (times, alike) = core.agents.times(workgroup, (first_lane - core.first_agent) as usize);
         FastPath {
             kind,
             first_agent: core.first_agent,
             group_agents: core.group_agents,
-            full: core.full[class],
-            passed: core.passed[class],
+            full: core.barriers.until(class, false),
+            passed: core.barriers.until(class, true),
             first_lane,
             alike,
             times,
             tells: core.communicated.is_some(),
             last: u32::MAX,
             looked: Looked::empty(),
+            until: 0,
         }
     }
 
@@ -414,11 +418,11 @@ impl FastPath {
     fn order(&mut self, core: &Core, earlier: &Record, agent: AgentId) -> (bool, bool) {
         if earlier.kind != self.last {
             (self.last, self.looked) = (earlier.kind, core.kinds.beside(self.kind, earlier.kind));
+            self.until = if self.looked.contains(Looked::PASSED) { self.passed } else { self.full };
         }
         let local = self.is_local(earlier.agent);
         let ordered = (self.looked.contains(Looked::SAME) && earlier.agent == agent)
-            || (self.looked.contains(Looked::SHARED) && earlier.time <= self.full && local)
-            || (self.looked.contains(Looked::PASSED) && earlier.time <= self.passed && local);
+            || (self.looked.contains(Looked::SHARED) && earlier.time <= self.until && local);
         (ordered, self.looked.contains(Looked::MUTUAL) || (self.looked.contains(Looked::LOCAL) && local))
     }
 

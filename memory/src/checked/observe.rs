@@ -1,10 +1,11 @@
 //! What an observer is told: whether stores change anything, and what was read last.
 
 use super::CheckedMemory;
-use super::by_lane::{address_of, resolve};
+use super::by_lane::resolve;
 use crate::access::{Access, Reference, Site};
 use crate::component::get;
 use crate::finding::{AccessKind, Place};
+use crate::plain::address_of;
 use crate::race::Space;
 use crate::system::{LANES, Lanes, Mask, MemoryView, Pointers, ReadSeen};
 

@@ -2,9 +2,10 @@
 //! access. Reads need nothing: no write of there is known, and memory shows zero.
 
 use super::CheckedMemory;
-use super::by_lane::{address_of, resolve};
+use super::by_lane::resolve;
 use crate::access::{Access, Site};
 use crate::component::each;
+use crate::plain::address_of;
 use crate::system::{Lanes, Mask, Pointers, Trap};
 
 impl CheckedMemory {

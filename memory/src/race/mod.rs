@@ -33,6 +33,7 @@
 //! | `order` | the rules for one pair of accesses |
 //! | `around` | the execution around a race, for its picture |
 //! | `standing` | how far a write is available and visible, for a debugger |
+//! | `histories` | histories of words, by number |
 //! | `shadow` | what dispatches remember of each word |
 //! | `split` | the same of the halves of words |
 
@@ -42,6 +43,7 @@ mod blocks;
 mod clocks;
 mod explain;
 mod fix;
+mod histories;
 mod operations;
 mod order;
 mod release_sequence;
@@ -59,9 +61,10 @@ pub(crate) mod tests;
 pub use agents::{Agents, Operation};
 pub use clocks::{Clocks, Release};
 pub use explain::{Case, Explanation};
+pub use histories::Histories;
 pub use order::{Later, Order, Record, StaticAccess};
 pub use release_sequence::ReleaseSequence;
-pub use shadow::{Cell, CellRun, Histories, NOBODY, PAGE_BYTES, RUN, Shadow};
+pub use shadow::{Cell, CellRun, NOBODY, PAGE_BYTES, RUN, Shadow};
 pub use slice::{Pair, Slice, Space, Trace};
 pub use split::{HALF_BYTES, Halves, Split, before_both, readers, unwritten};
 pub use standing::Standing;

@@ -82,6 +82,16 @@ impl StaticAccess {
         }
     }
 
+    /// Whether this access is location-ordered before a later one, of another agent of its workgroup and
+    /// through the same reference, as soon as it happens before it: they are plain and non-private, and what
+    /// has to be available and visible the instructions make so themselves.
+    pub fn needs_order_alone(&self, later: &StaticAccess) -> bool {
+        let available = !self.write || self.own() >= 1;
+        let visible = !self.write || later.write || (later.visible && later.level >= Some(1));
+        let plain = !self.atomic && !later.atomic;
+        plain && self.non_private && later.non_private && available && visible
+    }
+
     /// The synchronising part.
     #[inline]
     pub fn operation(&self) -> Operation {

@@ -8,8 +8,8 @@ use crate::race::{AgentId, Clocks, Later, Pair, Record, ReleaseSequence, StaticA
 
 impl Core {
     /// A cache of [`Order::ordered`], decided by a few comparisons: the same agent, or the same workgroup
-    /// with a barrier in between that makes everything of the class available and visible. (The other cache
-    /// is [`super::lanes::FastPath`]; `tests/fast_paths.rs` compares both with the order.)
+    /// with a barrier in between that orders them. (The other cache is
+    /// [`FastPath`](super::super::lanes::FastPath); `tests/fast_paths.rs` compares both with the order.)
     #[inline(always)]
     pub(super) fn quick(&self, earlier: &Record, who: Who, kind: &StaticAccess) -> bool {
         let earlier_kind = self.kinds.get(earlier.kind);
@@ -20,9 +20,9 @@ impl Core {
             return true;
         }
         earlier.agent.wrapping_sub(self.first_agent) < self.group_agents
-            && earlier.time <= self.full[(kind.class.bits().trailing_zeros() & 3) as usize]
             && earlier_kind.non_private
             && kind.non_private
+            && earlier.time <= self.barriers.until(kind.class, earlier_kind.needs_order_alone(kind))
     }
 
     /// Whether the earlier access is a write of the same agent and time that is more available than one of
