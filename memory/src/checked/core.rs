@@ -490,7 +490,7 @@ impl Core {
             && !self.hides(first, kind)
             && !self.hides(latest, kind)
         {
-            cell.overwrite(self.record(who), old, [false; 3]);
+            cell.overwrite(self.record(who), old);
             return;
         }
         self.write_with_care(cell, who, bytes, old, new, heads, place);
@@ -543,7 +543,7 @@ impl Core {
         let record = self.record(who);
         if cell.history == 0 && bytes == 15 && heads.is_empty() && !hidden {
             let earlier = self.superseded.is_some().then_some(*cell);
-            cell.overwrite(record, old, keep);
+            cell.overwrite_keeping(record, old, keep);
             if let (Some(superseded), Some(earlier)) = (&mut self.superseded, earlier) {
                 superseded.note((place.space, place.word), &earlier, cell, old);
                 let writes = [earlier.readers[0], earlier.readers[1], earlier.write];

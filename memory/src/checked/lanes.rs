@@ -28,9 +28,6 @@ pub(super) enum LaneOperation<'a> {
     Modify(AtomicOp, &'a [Lanes], &'a mut [Lanes]),
 }
 
-/// Most words of one access: 16 components of 8 bytes.
-const MOST_WORDS: usize = 32;
-
 /// The whole words that an access has if it is aligned to them: of 64-bit components two for each, of two
 /// 16-bit components one. 0: it has parts of words.
 #[inline(always)]
@@ -145,7 +142,6 @@ pub(super) fn serve<C: Words>(
         let mut settles = true;
         if served {
             let first = (view.address + offset) / 4;
-            let mut kept = [[false; 3]; MOST_WORDS];
             for k in 0..words {
                 let cell = match does {
                     LaneOperation::Load(_) => cells.cell(first + k),
@@ -171,13 +167,10 @@ pub(super) fn serve<C: Words>(
                         }
                         read || (split && fast.read_split(core, cells, place, first + k, lane))
                     }
-                    LaneOperation::Store(_) => match fast.keeps(core, cell, lane) {
-                        Some(keep) => {
-                            kept[k as usize % MOST_WORDS] = keep;
-                            true
-                        }
-                        None => split && fast.joins(core, cells, first + k, lane),
-                    },
+                    LaneOperation::Store(_) => {
+                        fast.overwrites(core, cell, lane)
+                            || (split && fast.joins(core, cells, first + k, lane))
+                    }
                     LaneOperation::Modify(op, value, out) => {
                         let pending = || core.agents.has_pending(fast.first_lane + lane as u32);
                         let keep = if undefined || pending() { None } else { fast.keeps(core, cell, lane) };
@@ -185,7 +178,7 @@ pub(super) fn serve<C: Words>(
                             if fast.tells {
                                 fast.tell(core, cell.write, fast.first_lane + lane as u32);
                             }
-                            cell.overwrite(fast.record(lane), old, keep);
+                            cell.overwrite_keeping(fast.record(lane), old, keep);
                             let new = raw::apply(*op, 4, u64::from(old), u64::from(value[0].0[lane]), 0);
                             raw::store(view, at, 4, new, Ordering::Relaxed);
                             out[0].0[lane] = old;
@@ -198,10 +191,10 @@ pub(super) fn serve<C: Words>(
             if let LaneOperation::Store(value) = &does
                 && served
             {
-                for (k, keep) in (0..words).zip(kept) {
+                for k in 0..words {
                     let at = offset + 4 * k;
                     let old = raw::load(view, at, 4, Ordering::Relaxed).unwrap_or(0) as u32;
-                    cells.joined(first + k).overwrite(fast.record(lane), old, keep);
+                    cells.joined(first + k).overwrite(fast.record(lane), old);
                     let new = word(value, halves, k as usize, lane);
                     raw::store(view, at, 4, u64::from(new), Ordering::Relaxed);
                 }
@@ -306,14 +299,14 @@ impl FastPath {
             let lane = todo.trailing_zeros() as usize;
             let address = place.view.address + place.offset(lane);
             let cell = cells.cell_to_write(address / 4);
-            let (cell, keep) = match self.keeps(core, cell, lane) {
-                Some(keep) => (cell, keep),
-                None if cell.is_split() && self.joins(core, cells, address / 4, lane) => {
-                    (cells.joined(address / 4), [false; 3])
-                }
-                None => break,
+            let cell = if self.overwrites(core, cell, lane) {
+                cell
+            } else if cell.is_split() && self.joins(core, cells, address / 4, lane) {
+                cells.joined(address / 4)
+            } else {
+                break;
             };
-            cell.overwrite(self.record(lane), old[0].0[lane], keep);
+            cell.overwrite(self.record(lane), old[0].0[lane]);
             todo &= todo - 1;
         }
         let done = inside & !todo;
@@ -360,8 +353,10 @@ impl FastPath {
             let Some((word, offset)) = self.run_of(place, mask, lane) else { break };
             let Some(run) = cells.run_to_write(word) else { break };
             let Some(cell) = run.whole() else { break };
-            let Some(keep) = self.keeps(core, cell, lane) else { break };
-            cell.overwrite(self.record(lane), 0, keep);
+            if !self.overwrites(core, cell, lane) {
+                break;
+            }
+            cell.overwrite(self.record(lane), 0);
             raw::copy_words_out(place.view, offset, run.before());
             raw::copy_words_in(place.view, offset, &value.0[lane..lane + RUN]);
             left &= !(RUN_LANES << lane);
@@ -523,8 +518,15 @@ impl FastPath {
             && (cell.write.kind == 0 || self.order(core, &cell.write, AgentId::MAX).0)
     }
 
-    /// Which accesses of the cell stay when lane `lane` writes the word (see [`Cell::overwrite`]); nothing if
-    /// that is not the common case.
+    /// Whether a plain store by lane `lane` to the word is the common case. Nothing of the cell stays then:
+    /// only atomics are mutually ordered.
+    #[inline(always)]
+    fn overwrites(&mut self, core: &Core, cell: &Cell, lane: usize) -> bool {
+        self.keeps(core, cell, lane).is_some()
+    }
+
+    /// Which accesses of the cell stay when lane `lane` writes the word (see [`Cell::overwrite_keeping`]);
+    /// nothing if that is not the common case.
     #[inline(always)]
     fn keeps(&mut self, core: &Core, cell: &Cell, lane: usize) -> Option<[bool; 3]> {
         let agent = self.first_lane + lane as u32;

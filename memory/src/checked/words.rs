@@ -231,10 +231,14 @@ impl Words for WorkgroupCells {
     fn cell_and_split(&mut self, word: u64) -> (&mut Cell, &mut Split) {
         let word = self.place(word);
         self.stamps[word] = 0;
-        if let Some(stamps) = self.half_stamps.get_mut(2 * word..2 * word + 2) {
+        let cell = &mut self.cells[word];
+        // Halves have stamps while they have cells.
+        if cell.is_split()
+            && let Some(stamps) = self.half_stamps.get_mut(2 * word..2 * word + 2)
+        {
             stamps.fill(0);
         }
-        (&mut self.cells[word], &mut self.split)
+        (cell, &mut self.split)
     }
 
     #[inline(always)]

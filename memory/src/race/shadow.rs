@@ -107,39 +107,49 @@ impl Cell {
         dropped & !(kept & bytes) != 0
     }
 
-    /// A write of the whole word follows. `keep` says which of the two readers and of the write before it are
-    /// not ordered before it (but mutually ordered with it): those stay, as readers, at most two. Whether a
-    /// write is forgotten where some stay, the caller knows, who knows which readers are writes.
+    /// A write of the whole word follows, before which all that is remembered is ordered.
     #[inline(always)]
-    pub fn overwrite(&mut self, record: Record, before: u32, keep: [bool; 3]) {
-        if keep == [false; 3] {
-            self.forgot_writes |= self.write.kind != 0;
-            self.write = record;
-            self.before = before;
-            // Nobody has read since.
-            (self.readers, self.reader_bytes, self.forgot) = ([NOBODY; 2], [0; 2], false);
-        } else {
-            let join = |(first, latest): (Reader, Reader), keep: bool, earlier: Reader| {
-                if !keep || earlier.0.kind == 0 {
-                    return (first, latest);
-                }
-                // Writes stay in modification order.
-                let known = |one: &Reader| (one.0.kind, one.0.agent, one.1);
-                let (first, latest) =
-                    if known(&first) == known(&earlier) { (latest, (NOBODY, 0)) } else { (first, latest) };
-                let (first, latest, _) = with_reader(first, latest, earlier);
-                (first, latest)
-            };
-            let readers = join(((NOBODY, 0), (NOBODY, 0)), keep[0], (self.readers[0], self.reader_bytes[0]));
-            let readers = join(readers, keep[1], (self.readers[1], self.reader_bytes[1]));
-            let (first, latest) = join(readers, keep[2], (self.write, 15));
-            self.write = record;
-            self.before = before;
-            self.remember(first, latest);
-            // Who read before sees no less than what was there before this write, and nobody does.
-            self.forgot = false;
-        }
+    pub fn overwrite(&mut self, record: Record, before: u32) {
+        self.forgot_writes |= self.write.kind != 0;
+        self.write = record;
+        self.before = before;
+        // Nobody has read since.
+        (self.readers, self.reader_bytes, self.forgot) = ([NOBODY; 2], [0; 2], false);
     }
+
+    /// The same of an atomic write; `keep` says which of the two readers and of the write before it are not
+    /// ordered before it (but mutually ordered with it): those stay, as readers, at most two. Whether a write
+    /// is forgotten where some stay, the caller knows, who knows which readers are writes.
+    #[inline(always)]
+    pub fn overwrite_keeping(&mut self, record: Record, before: u32, keep: [bool; 3]) {
+        if keep == [false; 3] {
+            return self.overwrite(record, before);
+        }
+        let none = ((NOBODY, 0), (NOBODY, 0));
+        let readers = joined(none, keep[0], (self.readers[0], self.reader_bytes[0]));
+        let readers = joined(readers, keep[1], (self.readers[1], self.reader_bytes[1]));
+        let (first, latest) = joined(readers, keep[2], (self.write, 15));
+        self.write = record;
+        self.before = before;
+        self.remember(first, latest);
+        // Who read before sees no less than what was there before this write, and nobody does.
+        self.forgot = false;
+    }
+}
+
+/// The first and the latest reader with an earlier access that stays, if it does. No closure: it would not be
+/// compiled for the instructions around it.
+#[inline(always)]
+fn joined((first, latest): (Reader, Reader), keep: bool, earlier: Reader) -> (Reader, Reader) {
+    if !keep || earlier.0.kind == 0 {
+        return (first, latest);
+    }
+    // Writes stay in modification order.
+    let known = |one: &Reader| (one.0.kind, one.0.agent, one.1);
+    let (first, latest) =
+        if known(&first) == known(&earlier) { (latest, (NOBODY, 0)) } else { (first, latest) };
+    let (first, latest, _) = with_reader(first, latest, earlier);
+    (first, latest)
 }
 
 /// A reader, and which bytes of the word it read.

@@ -177,7 +177,7 @@ mod tests {
         let mut cell = Cell { write: record(7), before: 0x0005_0006, ..Cell::EMPTY };
         let halves = split.of(&mut cell, |_| true).expect("no history");
         assert_eq!(halves.map(|half| (half.write, half.before)), [(record(7), 0x0005_0006); 2]);
-        halves[1].overwrite(record(8), 9 << 16, [false; 3]);
+        halves[1].overwrite(record(8), 9 << 16);
         assert!(cell.is_split());
         let mut other = Cell { write: record(2), ..Cell::EMPTY };
         assert_eq!(split.of(&mut other, |_| true).expect("no history")[0].write, record(2));

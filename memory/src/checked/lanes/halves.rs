@@ -11,9 +11,6 @@ use crate::raw;
 use crate::system::{LANES, Lanes, Mask};
 use std::sync::atomic::Ordering;
 
-/// Most components that are written together.
-const MOST: usize = 16;
-
 /// Halves by number: twice that of the word, and one more for the upper one.
 #[inline(always)]
 fn place_of(half: u64) -> (u64, usize) {
@@ -119,22 +116,20 @@ impl FastPath {
             }
             let first = (place.view.address + place.offset(lane)) / 2;
             // All components are written, or none.
-            let mut kept = [[false; 3]; MOST];
-            let served = (first..first + components).zip(&mut kept).all(|(half, kept)| {
+            let served = (first..first + components).all(|half| {
                 let (word, upper) = place_of(half);
                 let cell = cells.half(word, upper, may_split(core));
-                let keep = cell.and_then(|cell| self.keeps(core, cell, lane));
-                keep.inspect(|keep| *kept = *keep).is_some()
+                cell.is_some_and(|cell| self.overwrites(core, cell, lane))
             });
             if !served {
                 break;
             }
-            for (k, keep) in (0..components).zip(kept) {
+            for k in 0..components {
                 let (word, upper) = place_of(first + k);
                 let at = place.offset(lane) + 2 * k;
                 let old = raw::load(place.view, at, 2, Ordering::Relaxed).unwrap_or(0) as u32;
                 if let Some(cell) = cells.half_to_write(word, upper, |_| true) {
-                    cell.overwrite(self.record(lane), old << (16 * upper), keep);
+                    cell.overwrite(self.record(lane), old << (16 * upper));
                 }
                 let new = u64::from(value[k as usize].0[lane] & 0xffff);
                 raw::store(place.view, at, 2, new, Ordering::Relaxed);
@@ -150,8 +145,10 @@ impl FastPath {
         let Some((word, offset)) = run_of_units(place, &place.offset.0) else { return false };
         let Some(run) = cells.run_to_write(word) else { return false };
         let Some(cell) = run.whole_of_halves() else { return false };
-        let Some(keep) = self.keeps(core, cell, 0) else { return false };
-        cell.overwrite(self.record(0), 0, keep);
+        if !self.overwrites(core, cell, 0) {
+            return false;
+        }
+        cell.overwrite(self.record(0), 0);
         raw::copy_words_out(place.view, offset, run.before());
         let mut words = [0; RUN];
         for k in 0..LANES / 2 {
@@ -192,6 +189,6 @@ impl FastPath {
     #[cold]
     pub(super) fn joins<C: Words>(&mut self, core: &Core, cells: &mut C, word: u64, lane: usize) -> bool {
         let Some(halves) = cells.halves(word).copied() else { return false };
-        halves.iter().all(|half| self.keeps(core, half, lane) == Some([false; 3]))
+        halves.iter().all(|half| self.overwrites(core, half, lane))
     }
 }
