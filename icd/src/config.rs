@@ -208,7 +208,7 @@ pub struct Config {
     /// `spins`: atomics, barriers and the like in a row, or 64 turns of loops each in run mode, in which
     /// nothing that runs does anything but wait in a loop, before the device is lost; 0 for no limit.
     pub spins: u64,
-    /// `tier`: what runs shaders in run mode. No result depends on it.
+    /// `tier`: what runs shaders. No result depends on it.
     pub tier: Tier,
     /// `notes`: what is told beside findings.
     pub notes: Notes,

@@ -1,10 +1,10 @@
-//! What check mode costs: time on one thread beside run mode in both of its tiers, and memory beside the
+//! What check mode costs: time on one thread beside run mode, both in both tiers, and memory beside the
 //! bytes that a program touches.
 //!
 //! `cargo bench -p pellucid-shader-interp --bench check_cost` prints one table. Time is what the thread had
 //! of a processor during the dispatch alone, in milliseconds: the least of several on one device, and of the
-//! first, which allocates the shadow memory. Check mode always interprets; its time is also given as a
-//! multiple of that of the interpreter and of that of machine code. Memory is the most that the heap held
+//! first, which allocates the shadow memory. Check mode's time is also given as a multiple of that of the same
+//! tier; the first is of check mode as shipped. Memory is the most that the heap held
 //! above what it held before the checked dispatch, over the bytes of the buffers, all of which the kernels
 //! touch. Arguments choose kernels by parts of their names; `--long` adds the largest sizes, and `--short`
 //! measures each kernel once.
@@ -85,6 +85,7 @@ struct Kernel {
 }
 
 const SAXPY: &[u8] = shader!("../tests/exec/shaders/saxpy");
+const MANDELBROT: &[u8] = shader!("../tests/exec/shaders/mandelbrot");
 const REDUCTION: &[u8] = shader!("../tests/exec/shaders/reduction");
 const MATRIX: &[u8] = shader!("shaders/matrix_product");
 const GLOBAL: &[u8] = shader!("shaders/histogram_global");
@@ -143,6 +144,7 @@ fn kernels() -> Vec<Kernel> {
             vec![256],
             [16, 16, 1],
         ),
+        one("mandelbrot", MANDELBROT, vec![(square, Zero)], vec![256], [square as u32 / 64, 1, 1]),
         one("reduction", REDUCTION, vec![(4096, Zero), (words, Integers)], vec![], [million / 256, 1, 1]),
         one("histogram, global", GLOBAL, vec![(256, Zero), (words, Integers)], vec![], [million / 256, 1, 1]),
         one(
@@ -241,9 +243,9 @@ fn best(buffers: &[MemoryRange], kernel: &Kernel, once: bool, mut run: impl FnMu
 }
 
 struct Cost {
-    /// In the interpreter, and as machine code.
+    /// In the interpreter, and with machine code.
     plain: [Taken; 2],
-    checked: Taken,
+    checked: [Taken; 2],
     touched: usize,
     held: usize,
     findings: usize,
@@ -270,23 +272,26 @@ fn measure(kernel: &Kernel, once: bool) -> Cost {
     let before = LIVE.load(Ordering::Relaxed);
     PEAK.store(before, Ordering::Relaxed);
     let mut findings = 0;
-    // A device keeps its shadow memory from one dispatch to the next.
-    let mut memory = CheckedMemory::new(CheckOptions { stale_budget: 64, ..CheckOptions::default() });
-    let checked = best(&buffers, kernel, once, || {
-        memory.begin_dispatch(DispatchInfo {
-            groups: kernel.groups,
-            workgroup_size: code.shader.local_size.iter().product(),
-            placement: code.placement(),
-            semantics: code.semantics(),
-            variables: code.shader.workgroup.iter().map(|object| (object.offset, object.size)).collect(),
-            written: with.written_by(&code),
-            ..DispatchInfo::default()
-        });
-        let mut scheduler = SeededScheduler::new(0);
-        modelled::dispatch(&code, &grid, &with, &mut memory, &mut scheduler, &ModelledOptions::default())
-            .expect("a dispatch");
-        memory.footprint();
-        findings = memory.end_dispatch().len();
+    let checked = [Tier::Interpreter, Tier::Auto].map(|tier| {
+        // A device keeps its shadow memory from one dispatch to the next.
+        let mut memory = CheckedMemory::new(CheckOptions { stale_budget: 64, ..CheckOptions::default() });
+        best(&buffers, kernel, once, || {
+            memory.begin_dispatch(DispatchInfo {
+                groups: kernel.groups,
+                workgroup_size: code.shader.local_size.iter().product(),
+                placement: code.placement(),
+                semantics: code.semantics(),
+                variables: code.shader.workgroup.iter().map(|object| (object.offset, object.size)).collect(),
+                written: with.written_by(&code),
+                ..DispatchInfo::default()
+            });
+            let mut scheduler = SeededScheduler::new(0);
+            let options = ModelledOptions { tier, ..ModelledOptions::default() };
+            modelled::dispatch(&code, &grid, &with, &mut memory, &mut scheduler, &options)
+                .expect("a dispatch");
+            memory.footprint();
+            findings = memory.end_dispatch().len();
+        })
     });
     let held = PEAK.load(Ordering::Relaxed) - before;
     assert!(contents() == expected, "{}: both modes compute the same", kernel.name);
@@ -299,11 +304,12 @@ fn main() {
     let (long, once) = (given("--long"), given("--short"));
     let names: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with("--")).collect();
     println!(
-        "{:22} {:>11} {:>11} {:>13} {:>9} {:>9} {:>7} {:>9} {:>7} {:>7} {:>6} {:>8}",
+        "{:22} {:>11} {:>11} {:>13} {:>13} {:>9} {:>9} {:>7} {:>9} {:>7} {:>7} {:>6} {:>8}",
         "kernel",
         "invocations",
         "run, interp",
         "run, compiled",
+        "check, interp",
         "check",
         "first",
         "/interp",
@@ -322,17 +328,18 @@ fn main() {
         let invocations: u64 = kernel.groups.iter().chain(&local).map(|n| u64::from(*n)).product();
         let cost = measure(&kernel, once);
         let [interpreted, compiled] = cost.plain.map(|taken| taken.least);
-        let checked = cost.checked.least;
+        let [check_interpreted, checked] = cost.checked.map(|taken| taken.least);
         let mib = |bytes: usize| bytes as f64 / f64::from(1 << 20);
         println!(
-            "{:22} {:>11} {:>11.3} {:>13.3} {:>9.2} {:>9.2} {:>7.1} {:>9.1} {:>7.2} {:>7.2} {:>6.1} {:>8}",
+            "{:22} {:>11} {:>11.3} {:>13.3} {:>13.2} {:>9.2} {:>9.2} {:>7.1} {:>9.1} {:>7.2} {:>7.2} {:>6.1} {:>8}",
             kernel.name,
             invocations,
             interpreted,
             compiled,
+            check_interpreted,
             checked,
-            cost.checked.first,
-            checked / interpreted,
+            cost.checked[1].first,
+            check_interpreted / interpreted,
             checked / compiled,
             mib(cost.touched),
             mib(cost.held),

@@ -1,6 +1,6 @@
 //! The compiled tier where there is none: other hosts, and Miri.
 
-use crate::code::Code;
+use crate::code::{Code, Marked};
 use crate::exec::level::Level;
 use crate::tier::Tier;
 
@@ -11,6 +11,10 @@ pub(crate) enum NativeCode {}
 impl NativeCode {
     pub fn new(_: &Code, _: Vec<i32>, _: Level, _: Tier) -> Option<NativeCode> {
         None
+    }
+
+    pub fn marked(&self) -> Option<&Marked> {
+        match *self {}
     }
 }
 
@@ -41,6 +45,10 @@ pub(crate) mod enter {
         _: &mut M,
         _: &Control,
     ) -> Result<Step, Trap> {
+        match *code {}
+    }
+
+    pub(crate) fn run_on(code: &NativeCode, _: &Context<'_>, _: &mut Strand) -> Option<Step> {
         match *code {}
     }
 

@@ -1,4 +1,4 @@
-//! Which tier runs a program of the plain mode, and what programs have executed so far.
+//! Which tier runs a program, and what programs have executed so far.
 
 use crate::code::Program;
 use crate::exec::context::Context;
@@ -7,7 +7,7 @@ use crate::native::{self, NativeCode};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Which tier runs programs of the plain mode.
+/// Which tier runs programs; in modelled mode what lies between accesses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tier {
     /// The interpreter from the first instruction to the last.
@@ -76,9 +76,14 @@ impl Progress {
         let enough = WORTH * code.code.len() as u64 + WORTH_AT_LEAST;
         let worth = tier == Tier::Compiled || tier == Tier::Auto && before + executed >= enough;
         if worth && !self.claimed.load(Ordering::Relaxed) && !self.claimed.swap(true, Ordering::Relaxed) {
-            let formats = context.planes.iter().map(|plane| plane.format).collect();
-            self.code.get_or_init(|| NativeCode::new(code, formats, Level::detect(), tier));
+            self.compile(context, Level::detect(), tier);
         }
+    }
+
+    /// Compiles the program, if nobody has.
+    pub fn compile(&self, context: &Context<'_>, level: Level, tier: Tier) {
+        let formats = context.planes.iter().map(|plane| plane.format).collect();
+        self.code.get_or_init(|| NativeCode::new(context.program, formats, level, tier));
     }
 }
 

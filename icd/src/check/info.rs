@@ -92,6 +92,7 @@ pub fn options(device: &Device) -> ModelledOptions<'_> {
         watchdog: config.watchdog(),
         spins: (config.spins > 0).then_some(config.spins),
         stop: Some(&device.stop),
+        tier: config.tier,
         ..ModelledOptions::default()
     }
 }

@@ -102,13 +102,12 @@ pub fn run(
             prints: log.as_ref(),
             tier: which,
         };
-        let outcome = plain::dispatch(program, &grid, &ready.resources, &options);
-        if let Some(why) = tier::refusal() {
-            let text = format!("shaders stay in the interpreter: the host refuses executable memory: {why}");
-            device.instance.deliver(&Message::warning(&text));
-        }
-        outcome
+        plain::dispatch(program, &grid, &ready.resources, &options)
     };
+    if let Some(why) = tier::refusal() {
+        let text = format!("shaders stay in the interpreter: the host refuses executable memory: {why}");
+        device.instance.deliver(&Message::warning(&text));
+    }
     if let Some(log) = log {
         printf::print(device, log, number);
     }

@@ -299,7 +299,7 @@ pub const OPTIONS: &[OptionSpec] = &[
     ),
     choice!(
         "tier", "auto",
-        "run mode: what runs shaders; auto: machine code for those that have executed much",
+        "what runs shaders, in check mode between their accesses; auto: machine code for those that have executed much",
         tier is "interpreter": Tier::Interpreter, "compiled": Tier::Compiled, "auto": Tier::Auto
     ),
     choice!(

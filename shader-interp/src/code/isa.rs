@@ -399,6 +399,8 @@ macro_rules! instruction_table {
                 ReadClock(W, -, -, -, -, -)
                 // Images.
                 Image(-, -, -, -, -, I)
+                // In place of another instruction: machine code goes on here. No program has it.
+                Native(-, -, -, -, -, -)
             }
         }
     };

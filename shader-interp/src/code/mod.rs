@@ -32,6 +32,7 @@ mod uniform;
 pub mod verify;
 
 pub use isa::{Inst, Opcode, OperandKind};
+pub(crate) use verify::Marked;
 pub use verify::Program;
 
 use crate::error::CompileError;

@@ -6,7 +6,7 @@ use super::{Code, ElementIndex, Space};
 use crate::error::CompileError;
 use std::any::Any;
 use std::ops::Deref;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 
 /// A compiled entry point: code that the verifier has accepted, and that nobody can change any more. Shared
 /// between threads. Only this runs.
@@ -30,6 +30,37 @@ impl Program {
     /// What its executors keep of it, made when it is first asked for; `None` if that was another type.
     pub(crate) fn kept<T: Any + Send + Sync>(&self, make: impl FnOnce(&Program) -> T) -> Option<&T> {
         self.kept.get_or_init(|| Box::new(make(self))).downcast_ref()
+    }
+
+    /// Its instructions with [`Opcode::Native`] in place of those for which `marks` holds.
+    pub(crate) fn marked(&self, marks: impl Fn(usize) -> bool) -> Marked {
+        let native = Inst { op: Opcode::Native, dst: 0, a: 0, b: 0, c: 0, aux: 0, imm: 0 };
+        let marked = |(k, inst): (usize, &Inst)| if marks(k) { native } else { *inst };
+        Marked {
+            code: self.code.code.iter().enumerate().map(marked).collect(),
+            of: Arc::downgrade(&self.kept),
+        }
+    }
+}
+
+/// The instructions of a program, some of which are marks: as sound to run as the program's own.
+#[derive(Debug)]
+pub(crate) struct Marked {
+    code: Box<[Inst]>,
+    of: Weak<OnceLock<Box<dyn Any + Send + Sync>>>,
+}
+
+impl Marked {
+    /// The instructions, if they are those of `program`.
+    #[inline(always)]
+    pub fn code(&self, program: &Program) -> Option<&[Inst]> {
+        (self.of.as_ptr() == Arc::as_ptr(&program.kept)).then_some(&self.code)
+    }
+
+    /// Whether instruction `k` is a mark.
+    #[inline(always)]
+    pub fn is_mark(&self, k: u32) -> bool {
+        self.code.get(k as usize).is_some_and(|inst| inst.op == Opcode::Native)
     }
 }
 
@@ -84,6 +115,9 @@ fn verify(program: &Code) -> Result<(), CompileError> {
     }
     if program.code.last().is_none_or(|inst| inst.op != Opcode::Done) {
         return fail(program.code.len(), "no end");
+    }
+    if let Some(k) = program.code.iter().position(|inst| inst.op == Opcode::Native) {
+        return fail(k, "a mark");
     }
     for (k, inst) in program.code.iter().enumerate() {
         let on = inst.op == Opcode::RepeatJoin && !finds_join(&program.code, k + 1);

@@ -5,7 +5,8 @@ use super::launch::Workgroup;
 use super::level::{Level, Set};
 use super::run::{Control, interpret_at};
 use super::strand::{Step, Strand};
-use crate::native;
+use crate::code::Marked;
+use crate::native::{self, NativeCode};
 use crate::tier::Tier;
 use pellucid_memory::agent::SubgroupIdentity;
 use pellucid_memory::system::{MemorySystem, Trap};
@@ -23,13 +24,37 @@ pub(crate) fn run<M: MemorySystem>(
     memory: &mut M,
     control: &Control,
 ) -> Result<Step, Trap> {
-    if !M::MODELLED
-        && context.tier != Tier::Interpreter
+    if context.tier != Tier::Interpreter
         && let Some(code) = context.progress.code()
     {
-        return native::enter::run(level, code, context, strand, memory, control);
+        return match code.marked() {
+            Some(marked) => run_marked(level, (code, marked), context, strand, memory, control),
+            None => native::enter::run(level, code, context, strand, memory, control),
+        };
     }
     interpret_at::<M, false>(level, context, strand, memory, control, 0)
+}
+
+/// The same in modelled mode: in the interpreter up to a mark, from there in machine code up to what only the
+/// interpreter runs, and so on.
+fn run_marked<M: MemorySystem>(
+    level: Level,
+    (code, marked): (&NativeCode, &Marked),
+    context: &Context<'_>,
+    strand: &mut Strand,
+    memory: &mut M,
+    control: &Control,
+) -> Result<Step, Trap> {
+    loop {
+        let step = interpret_at::<M, false>(level, context, strand, memory, control, 0)?;
+        // No visible operation is a mark.
+        if step != Step::Yielded || !marked.is_mark(strand.pc) {
+            return Ok(step);
+        }
+        if let Some(step) = native::enter::run_on(code, context, strand) {
+            return Ok(step);
+        }
+    }
 }
 
 /// What came of subgroups that were started and ran one after the other.

@@ -11,6 +11,7 @@ use super::prints::PrintLog;
 use super::waiting::{Turn, Waiting};
 use crate::code::{Opcode, Program};
 use crate::interface::{Grid, Resources};
+use crate::tier::Tier;
 use pellucid_memory::checked::{CheckedMemory, DispatchInfo};
 use pellucid_memory::explore::{Actor, Bounds, Choices, End, Limit, Ready, Search, Shared, Totals};
 use pellucid_memory::finding::Finding;
@@ -170,6 +171,7 @@ pub fn explore<W: Scheduler>(
         watchdog: options.watchdog,
         stop: options.stop,
         granularity: if together { Granularity::Accesses } else { Granularity::Invocations },
+        tier: Tier::Interpreter,
         ..ModelledOptions::default()
     };
     let search = Shared::new(match options.which {

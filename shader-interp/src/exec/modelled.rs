@@ -21,7 +21,7 @@ use super::granularity::stop_at;
 use super::level::Level;
 use super::limits::Limits;
 use super::prints::PrintLog;
-use super::run::Control;
+use super::run::{Control, ONE_INSTRUCTION_SET};
 pub use super::scheduler::{Scheduler, SeededScheduler, Unit};
 use super::spin::{Did, SpinWatch, Stage};
 use super::strand::{Step, StrandPool, merge_at_barriers};
@@ -29,6 +29,7 @@ use super::turns::{Live, Spinning};
 use super::waiting::{self, Reason, Waiting, loop_site, operand, site_at};
 use crate::code::Program;
 use crate::interface::{Grid, Resources};
+use crate::tier::Tier;
 use pellucid_memory::checked::CheckedMemory;
 use pellucid_memory::system::{MemorySystem, Observed, Trap};
 
@@ -63,6 +64,8 @@ pub struct ModelledOptions<'a> {
     pub tell_after: Option<u64>,
     /// Where DebugPrintf goes; `None`: nowhere.
     pub prints: Option<&'a PrintLog>,
+    /// Which tier runs what lies between accesses. No result depends on it.
+    pub tier: Tier,
 }
 
 impl Default for ModelledOptions<'_> {
@@ -79,6 +82,7 @@ impl Default for ModelledOptions<'_> {
             granularity: Granularity::Visible,
             tell_after: None,
             prints: None,
+            tier: Tier::Auto,
         }
     }
 }
@@ -183,6 +187,11 @@ fn start<M: MemorySystem>(
     }
     let mut context = Context::new(program, grid, resources);
     context.prints = options.prints;
+    // Both tiers have to compute with the same instruction set: a NaN's bits tell it.
+    if M::EACH_INSTRUCTION_SET && !ONE_INSTRUCTION_SET && debugger.is_none() {
+        context.tier = options.tier;
+        context.progress.add(&context, 0);
+    }
     let total = context.launch.workgroups()?;
     let size: u32 = program.shader.local_size.iter().product();
     if M::MODELLED && total.saturating_mul(u64::from(size)) > u64::from(u32::MAX) {
@@ -399,6 +408,7 @@ impl<M: MemorySystem> Run<'_, M> {
                     return Ok(running);
                 }
                 member.strand.fuel = FUEL;
+                self.context.progress.add(self.context, self.context.progress.estimate(0, FUEL.into()));
                 let accesses =
                     member.strand.step - std::mem::replace(&mut member.steps_at_look, member.strand.step);
                 let took = self.limits.turns(FUEL, accesses);
@@ -452,6 +462,8 @@ impl<M: MemorySystem> Run<'_, M> {
             }
             Step::Done => {
                 self.unended = 0;
+                let turns = FUEL - member.strand.fuel.min(FUEL);
+                self.context.progress.add(self.context, self.context.progress.estimate(1, turns.into()));
                 let member = members.remove(n);
                 self.pool.put_back(member.strand);
                 let (last, none_left) = (n == members.len(), members.is_empty());

@@ -84,7 +84,9 @@ macro_rules! define_run {
                     && context.views.len() == program.views.len()
                     && (strand.pc as usize) < program.code.len()
             );
-            let code = program.code.as_ptr();
+            // One instruction alone is always the program's own.
+            let marked = if BOUNDED { None } else { context.marked().and_then(|marked| marked.code(program)) };
+            let code = marked.unwrap_or(&program.code).as_ptr();
             let v: *mut Lanes = strand.vectors.as_mut_ptr();
             let m: *mut Mask = strand.masks.as_mut_ptr();
             let mut pc = strand.pc;
@@ -101,8 +103,8 @@ macro_rules! define_run {
                 }};
             }
             // SAFETY (of the whole loop): the verifier, through which alone a `Program` comes to be, has
-            // checked register numbers, table entries and jump targets and that the last instruction is Done,
-            // and the assertion above the sizes of the files. Nothing else accesses the files meanwhile.
+            // checked register numbers, table entries and jump targets and that the last instruction is Done;
+            // marks in place of instructions have no operands, and stop the loop; and the assertion above the sizes of the files. Nothing else accesses the files meanwhile.
             // Registers of one instruction may be the same: they are read through shared references, none of
             // which lives when a register is written.
             macro_rules! vector {
@@ -306,6 +308,10 @@ macro_rules! define_run {
                     Opcode::Done => {
                         strand.live = 0;
                         stop!(here, Step::Done);
+                    }
+                    Opcode::Native => {
+                        (strand.pc, strand.mask, strand.granted, strand.fuel) = (here, mask, granted, fuel);
+                        return Ok(Step::Yielded);
                     }
 
                     Opcode::LoadView => flat!(flat::LoadView<1>, inst),
@@ -533,6 +539,10 @@ fn run_avx512<M: MemorySystem, const BOUNDED: bool>(
     interpret::<M, super::target::Avx512, BOUNDED>(context, strand, memory, control, to)
 }
 
+/// Whether the modelled loop is there for the least that hosts have only, which is quicker to build. The
+/// crate's unit tests compare machine code with the plain loop of its instruction set.
+pub(super) const ONE_INSTRUCTION_SET: bool = cfg!(one_instruction_set) || cfg!(test);
+
 /// The loop for `level`; with `BOUNDED` until the strand is outside of the instructions from the one where it
 /// stands to before `to`, but one at least: [`Step::Yielded`].
 #[inline(always)]
@@ -544,9 +554,7 @@ pub(crate) fn interpret_at<M: MemorySystem, const BOUNDED: bool>(
     control: &Control,
     to: u32,
 ) -> Result<Step, Trap> {
-    // Quicker to build: the crate's unit tests compare machine code with the loop of its instruction set, and
-    // have the modelled one for the least that hosts have.
-    let one = cfg!(one_instruction_set) || (cfg!(test) && M::MODELLED);
+    let one = if M::MODELLED { ONE_INSTRUCTION_SET } else { cfg!(one_instruction_set) };
     if one || !M::EACH_INSTRUCTION_SET {
         return interpret::<M, Baseline, BOUNDED>(context, strand, memory, control, to);
     }

@@ -20,6 +20,7 @@ use std::any::Any;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::ptr::null_mut;
 
 /// What the interpreter needs when the code calls it.
 struct Visit<'a, 'c, M> {
@@ -88,47 +89,83 @@ impl Ended {
     const DONE: Ended = Ended { how: state::DONE, barrier: 0 };
 }
 
+/// The state of `strand`, for the code of the context's program. It is made at once: what is written twice
+/// costs as much as some of the code that a strand runs between two barriers.
+#[inline(always)]
+fn state(
+    code: &NativeCode,
+    context: &Context<'_>,
+    strand: &mut Strand,
+    workgroup: *mut MemoryView<'static>,
+    rows: unsafe extern "sysv64" fn(*mut State, u32, u32) -> *const u8,
+) -> State {
+    let program = context.program;
+    assert!(
+        strand.vectors.len() == program.vectors as usize
+            && strand.masks.len() == program.masks as usize
+            && strand.private.len() == (program.shader.private_bytes as usize).div_ceil(4)
+            && context.views.len() == program.views.len()
+            && context.planes.len() == program.images.len()
+            && (strand.pc as usize) < code.entries.len()
+            && code.entries.len() == program.code.len()
+    );
+    State {
+        scratch: MaybeUninit::uninit(),
+        clusters: MaybeUninit::uninit(),
+        farthest: MaybeUninit::uninit(),
+        vectors: strand.vectors.as_mut_ptr(),
+        masks: strand.masks.as_mut_ptr(),
+        private: strand.private.as_mut_ptr(),
+        views: context.views.as_ptr().cast(),
+        planes: context.planes.as_ptr().cast(),
+        workgroup,
+        rows,
+        streams: context.streams,
+        changes: 0,
+        mask: strand.mask,
+        fuel: strand.fuel,
+        pc: strand.pc,
+        barrier: 0,
+        alone: 0,
+        visit: null_mut(),
+    }
+}
+
+/// Runs `strand`, of a modelled program and at one of its marks, up to an instruction that only the
+/// interpreter runs: `None`; or until it has to stop before.
+#[inline]
+pub(crate) fn run_on(code: &NativeCode, context: &Context<'_>, strand: &mut Strand) -> Option<Step> {
+    let place = code.place(strand.pc);
+    if place.is_null() || code.marked.is_none() {
+        return None;
+    }
+    let mut state = state(code, context, strand, null_mut(), nothing);
+    // SAFETY: see the module; the place is one of the code's entries, at which it expects nothing but the
+    // state. Code of a modelled program accesses no memory but the strand's files, and calls nobody.
+    let how = unsafe { code.function()(&raw mut state, place) };
+    (strand.mask, strand.fuel, strand.pc) = (state.mask, state.fuel, state.pc);
+    match how {
+        state::LEFT => return None,
+        state::DONE => strand.live = 0,
+        _ => {}
+    }
+    strand.granted = false;
+    Some(if how == state::DONE { Step::Done } else { Step::OutOfFuel })
+}
+
+/// In the place of [`rows`], where nobody calls it.
+unsafe extern "sysv64" fn nothing(_: *mut State, _: u32, _: u32) -> *const u8 {
+    std::ptr::null()
+}
+
 impl<M: MemorySystem> Visit<'_, '_, M> {
-    /// Runs the strand until it ends or has to stop. The state is made at once: what is written twice costs
-    /// as much as some of the code that a strand runs between two barriers.
+    /// Runs the strand until it ends or has to stop.
     #[inline(always)]
     fn go(&mut self) -> Ended {
-        let (program, code, context) = (self.context.program, self.code, self.context);
-        let strand = &mut *self.strand;
-        assert!(
-            strand.vectors.len() == program.vectors as usize
-                && strand.masks.len() == program.masks as usize
-                && strand.private.len() == (program.shader.private_bytes as usize).div_ceil(4)
-                && context.views.len() == program.views.len()
-                && context.planes.len() == program.images.len()
-                && (strand.pc as usize) < code.entries.len()
-                && code.entries.len() == program.code.len()
-        );
-        let (vectors, masks) = (strand.vectors.as_mut_ptr(), strand.masks.as_mut_ptr());
-        let private = strand.private.as_mut_ptr();
-        let (mask, fuel, pc) = (strand.mask, strand.fuel, strand.pc);
+        let (code, context, pc) = (self.code, self.context, self.strand.pc);
         let mut own = self.memory.workgroup_memory();
-        let workgroup = (&raw mut own).cast();
-        let mut state = State {
-            scratch: MaybeUninit::uninit(),
-            clusters: MaybeUninit::uninit(),
-            farthest: MaybeUninit::uninit(),
-            vectors,
-            masks,
-            private,
-            views: context.views.as_ptr().cast(),
-            planes: context.planes.as_ptr().cast(),
-            workgroup,
-            rows: rows::<M>,
-            streams: context.streams,
-            changes: 0,
-            mask,
-            fuel,
-            pc,
-            barrier: 0,
-            alone: self.control.alone.into(),
-            visit: (&raw mut *self).cast(),
-        };
+        let mut state = state(code, context, self.strand, (&raw mut own).cast(), rows::<M>);
+        (state.alone, state.visit) = (self.control.alone.into(), (&raw mut *self).cast());
         let mut place = code.place(pc);
         if place.is_null() {
             // SAFETY: the state is whole, and `visit` of the type that `rows` is for.

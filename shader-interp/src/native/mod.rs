@@ -6,6 +6,10 @@
 //! same register file and hand over to each other at any instruction at which a line of code begins. All
 //! values are bit for bit those of the interpreter.
 //!
+//! In modelled mode every access, barrier and note is the interpreter's: machine code is what lies between
+//! them. The interpreter finds marks where enough of it follows ([`Opcode::Native`](crate::code::Opcode)), and
+//! takes over where it ends.
+//!
 //! Stages: [`translate`] (lines, regions, loops of clusters of lanes, control), [`registers`] (values in host
 //! registers), [`rows`], [`memory`] and [`image`] (the encodings), [`operation`] (vector instructions for 8
 //! and for 16 lanes), [`assembler`], [`executable`], and [`enter`], which runs it.
@@ -23,7 +27,7 @@ mod state;
 mod tests;
 mod translate;
 
-use crate::code::Program;
+use crate::code::{Marked, Program};
 use crate::exec::level::{Level, Set};
 use crate::tier::Tier;
 use executable::{Executable, Function};
@@ -37,6 +41,8 @@ pub(crate) struct NativeCode {
     enter: u32,
     /// Places in the code by instruction; 0 where it cannot be entered.
     entries: Vec<u32>,
+    /// Of a modelled program: its instructions with marks where the code goes on.
+    marked: Option<Marked>,
 }
 
 impl NativeCode {
@@ -50,13 +56,24 @@ impl NativeCode {
         };
         // Encodings are tested for all rows and both forms; one that failed would leave the interpreter.
         let translation = translate::translate(program, formats, form, tier == Tier::Compiled).ok()??;
+        let entered = |k: usize| translation.marks[k] && translation.entries[k] != 0;
+        let marked = program.modelled.then(|| program.marked(entered));
         match Executable::new(&translation.bytes) {
-            Ok(memory) => Some(NativeCode { memory, enter: translation.enter, entries: translation.entries }),
+            Ok(memory) => {
+                let (enter, entries) = (translation.enter, translation.entries);
+                Some(NativeCode { memory, enter, entries, marked })
+            }
             Err(error) => {
                 _ = REFUSED.set(error.to_string());
                 None
             }
         }
+    }
+
+    /// Of a modelled program: its instructions, with marks where the code goes on.
+    #[inline(always)]
+    pub fn marked(&self) -> Option<&Marked> {
+        self.marked.as_ref()
     }
 
     fn function(&self) -> Function {

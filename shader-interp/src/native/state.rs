@@ -4,11 +4,13 @@ use crate::ops::image::planar::Plane;
 use pellucid_memory::system::{Lanes, MemoryView};
 use std::mem::{MaybeUninit, offset_of};
 
-/// How machine code ends: the interpreter's outcome, no fuel is left, at a barrier, or the program's end.
+/// How machine code ends: the interpreter's outcome, no fuel is left, at a barrier, at the program's end, or
+/// before what only the interpreter runs.
 pub(super) const ENDED: u32 = 0;
 pub(super) const OUT_OF_FUEL: u32 = 1;
 pub(super) const AT_BARRIER: u32 = 2;
 pub(super) const DONE: u32 = 3;
+pub(super) const LEFT: u32 = 4;
 
 /// Where lanes that access memory one after the other find their words.
 #[repr(C, align(64))]

@@ -11,10 +11,12 @@
 //! lanes may stand at different turns inside.
 
 mod apart;
+mod marks;
 mod regions;
 mod turn;
 
 use self::apart::Apart;
+use self::marks::marks;
 use self::regions::{Region, loops};
 use super::assembler::{Assembler, Label};
 use super::image::TexelAccess;
@@ -39,6 +41,8 @@ pub(super) struct Translation {
     pub enter: u32,
     /// For each instruction that can be entered its place in `bytes`; 0 for the others.
     pub entries: Vec<u32>,
+    /// Of modelled code: where the interpreter goes over to machine code.
+    pub marks: Vec<bool>,
 }
 
 /// What is done with an instruction.
@@ -58,7 +62,8 @@ pub(super) fn kind(code: &Code, formats: &[i32], inst: &Inst, form: Form) -> Tre
         Jump | JumpIf | JumpUnless | Split | SplitNot | Park | Join | Repeat | RepeatJoin => {
             Treatment::Control
         }
-        ControlBarrier | MemoryBarrier | Done => Treatment::Control,
+        ControlBarrier | MemoryBarrier if !code.modelled => Treatment::Control,
+        Done => Treatment::Control,
         op if is_long(op) && form != Form::Avx512 => Treatment::Interpreted,
         op => match op.test() {
             Some((test, after)) if test_has_encoding(test) => match after {
@@ -66,6 +71,7 @@ pub(super) fn kind(code: &Code, formats: &[i32], inst: &Inst, form: Form) -> Tre
                 _ => Treatment::Control,
             },
             None if has_encoding(op) => Treatment::Lanes,
+            _ if code.modelled => Treatment::Interpreted,
             None if Access::encoded(code, inst, form) => Treatment::Lanes,
             None if form == Form::Avx512 && TexelAccess::of(code, formats, inst).is_some() => {
                 Treatment::Lanes
@@ -132,7 +138,9 @@ pub(super) fn translate(
     let encoded: u64 = (0..kinds.len()).filter(|row| !interpreted(*row)).map(often).sum();
     let begins = |row: &usize| interpreted(*row) && (*row == 0 || !interpreted(*row - 1));
     let calls: u64 = (0..kinds.len()).filter(begins).map(often).sum();
-    if !always && encoded < CALL * calls {
+    let marks = if code.modelled { marks(code, &kinds, often) } else { Vec::new() };
+    let worth = if code.modelled { marks.contains(&true) } else { encoded >= CALL * calls };
+    if !always && !worth {
         return Ok(None);
     }
     let constants = Constant::table().into_iter().chain(function_table());
@@ -166,7 +174,7 @@ pub(super) fn translate(
     translator.exits();
     let entries = (0..code.code.len()).map(|row| translator.entry(row)).collect();
     let bytes = translator.part.asm.finish()?;
-    Ok(Some(Translation { bytes, enter, entries }))
+    Ok(Some(Translation { bytes, enter, entries, marks }))
 }
 
 impl<'a> Translator<'a> {
@@ -445,8 +453,11 @@ impl<'a> Translator<'a> {
         asm.registers(X86::Test_rm32_r32, RUNNING, RUNNING);
     }
 
-    /// Instructions that the interpreter runs.
+    /// Instructions that the interpreter runs: in modelled code by itself, else it is called.
     fn interpreted(&mut self, rows: Range<usize>) {
+        if self.part.code.modelled {
+            return self.stop(rows.start, state::LEFT);
+        }
         let ended = self.ended;
         let asm = self.asm();
         asm.store(X86::Mov_rm32_r32, field(state::MASK), RUNNING);
@@ -461,6 +472,17 @@ impl<'a> Translator<'a> {
         asm.load(X86::Mov_r32_rm32, RUNNING, field(state::MASK));
         asm.load(X86::Mov_r32_rm32, FUEL, field(state::FUEL));
         asm.put(Instruction::with1(X86::Jmp_rm64, Register::RAX));
+    }
+
+    /// The strand stops, and goes on at an instruction.
+    fn stop(&mut self, row: usize, how: u32) {
+        let epilogue = self.epilogue;
+        let asm = self.asm();
+        asm.put(Instruction::with2(X86::Mov_rm32_imm32, field(state::PC), row as i32));
+        asm.store(X86::Mov_rm32_r32, field(state::MASK), RUNNING);
+        asm.store(X86::Mov_rm32_r32, field(state::FUEL), FUEL);
+        asm.immediate(X86::Mov_r32_imm32, Register::EAX, how as i32);
+        asm.branch(X86::Jmp_rel32_64, epilogue);
     }
 
     /// The ways out, behind everything else.
@@ -482,16 +504,7 @@ impl<'a> Translator<'a> {
                     self.asm().branch(X86::Jmp_rel32_64, to);
                 }
                 Exit::Interpreted(_, row) => self.interpreted(row..row + 1),
-                Exit::Stop(_, row, how) => {
-                    let epilogue = self.epilogue;
-                    let asm = self.asm();
-                    let pc = Instruction::with2(X86::Mov_rm32_imm32, field(state::PC), row as i32);
-                    asm.put(pc);
-                    asm.store(X86::Mov_rm32_r32, field(state::MASK), RUNNING);
-                    asm.store(X86::Mov_rm32_r32, field(state::FUEL), FUEL);
-                    asm.immediate(X86::Mov_r32_imm32, Register::EAX, how as i32);
-                    asm.branch(X86::Jmp_rel32_64, epilogue);
-                }
+                Exit::Stop(_, row, how) => self.stop(row, how),
             }
         }
         for (row, pad) in self.pads.clone() {

@@ -127,6 +127,40 @@ fn stepping_is_running() {
     }
 }
 
+#[test]
+fn check_mode_is_the_same_in_both_tiers() {
+    let cases: [Case<'_>; 6] = [
+        (&shader!("reduction")[..], &[], 40, &[40, 10240]),
+        (&shader!("subgroup")[..], &[], 1, &[320]),
+        (&shader!("saxpy")[..], &[0x4000_0000, 777], 13, &[900, 900]),
+        (&shader!("mandelbrot")[..], &[100], 157, &[10048]),
+        (&shader!("chains")[..], &[0x3f7f_0000, 300], 3, &[192]),
+        (&shader!("atomics")[..], &[], 8, &[4096, 4096]),
+    ];
+    for (shader, push, groups, sizes) in cases {
+        for size in [32, 8] {
+            let program = compiled(shader, &CompileOptions { modelled: true, ..options(size) });
+            let words: Vec<Vec<u32>> = sizes.iter().map(|n| (0..*n as u32).collect()).collect();
+            let check = |tier| {
+                let resources = resources(&program, &words, push);
+                let mut memory = checked(&program, [groups, 1, 1]);
+                let grid = Grid { base: [0; 3], groups: [groups, 1, 1] };
+                let options = ModelledOptions { tier, ..ModelledOptions::default() };
+                let mut scheduler = SeededScheduler::new(3);
+                let ended =
+                    modelled::dispatch(&program, &grid, &resources, &mut memory, &mut scheduler, &options);
+                let buffers = resources.bindings.iter().flatten().map(|descriptor| match descriptor {
+                    Descriptor::Buffer(range) => range.words(),
+                    _ => Vec::new(),
+                });
+                let buffers: Vec<Vec<u32>> = buffers.collect();
+                (ended, format!("{:?}", memory.end_dispatch()), buffers)
+            };
+            assert_eq!(check(Tier::Interpreter), check(Tier::Compiled));
+        }
+    }
+}
+
 fn with_debug_info(bytes: &[u8]) -> Program {
     let words: Vec<u32> = bytes.as_chunks::<4>().0.iter().map(|c| u32::from_le_bytes(*c)).collect();
     compile(&words, &CompileOptions { debug: true, ..options(32) }).expect("a shader that compiles")

@@ -78,7 +78,7 @@ fn check(kind: u32, count: u32, groups: u32) -> (Result<(), Trap>, Told, Resourc
     let program = program(true);
     let resources = memory(&program, kind, count);
     let mut memory = checked(&program, [groups, 1, 1]);
-    let options = ModelledOptions { spins: Some(1 << 18), ..ModelledOptions::default() };
+    let options = ModelledOptions { spins: Some(1 << 18), tier: tier(), ..ModelledOptions::default() };
     let mut told = Told::default();
     let mut scheduler = Listening(SeededScheduler::new(1), &mut told);
     let ended =

@@ -212,7 +212,8 @@ macro_rules! define {
 
             /// It may be reached while no lane runs: it takes lanes back, or passes on to what does.
             pub fn awaits_lanes(self) -> bool {
-                matches!(self, Opcode::Join | Opcode::RepeatJoin | Opcode::Jump | Opcode::Done)
+                use Opcode::{Done, Join, Jump, Native, RepeatJoin};
+                matches!(self, Join | RepeatJoin | Jump | Done | Native)
             }
 
             /// The test that an instruction makes, if it makes one, and what follows.

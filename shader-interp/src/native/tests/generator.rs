@@ -42,6 +42,8 @@ pub(super) struct Generator {
     memory: Vec<MemoryEntry>,
     /// Accesses only load, and in no order.
     only_loads: bool,
+    /// The program is one of the modelled mode.
+    pub(super) modelled: bool,
 }
 
 fn row(op: Opcode) -> Inst {
@@ -81,7 +83,8 @@ impl Generator {
         }
         let tests = Opcode::ALL.iter().copied().filter(|op| op.fused().is_some()).collect();
         let random = Random::new(seed);
-        Generator { random, code: Vec::new(), parks: 0, rows, tests, memory: Vec::new(), only_loads: false }
+        let (code, memory) = (Vec::new(), Vec::new());
+        Generator { random, code, parks: 0, rows, tests, memory, only_loads: false, modelled: false }
     }
 
     fn vector(&mut self, run: u16, written: bool) -> u16 {
@@ -444,6 +447,7 @@ impl Generator {
         let words: Vec<u32> = SHADER.as_chunks::<4>().0.iter().map(|c| u32::from_le_bytes(*c)).collect();
         let options = CompileOptions::default();
         let mut code = Code::clone(&crate::compile(&words, &options).expect("a shader that compiles"));
+        code.modelled = self.modelled;
         let end = self.code.len() as u32;
         self.code.push((row(Opcode::Done), To::End));
         code.code = std::mem::take(&mut self.code)

@@ -6,7 +6,7 @@
 pub mod emit;
 mod program;
 
-use crate::support::{checked, options, run, with_resources};
+use crate::support::{checked, options, run, tier, with_resources};
 use pellucid_memory::random::Random;
 use pellucid_shader_interp::compile;
 use pellucid_shader_interp::exec::modelled::{
@@ -81,7 +81,7 @@ fn wrong(program: &Program, seed: u64) -> Result<(), String> {
     let grid = Grid { base: [0; 3], groups: [GROUPS, 1, 1] };
     let mut memory = checked(&code, grid.groups);
     let mut scheduler = Watching { inner: SeededScheduler::new(seed), diverged: Vec::new() };
-    let options = ModelledOptions { watchdog: Some(1 << 20), ..ModelledOptions::default() };
+    let options = ModelledOptions { watchdog: Some(1 << 20), tier: tier(), ..ModelledOptions::default() };
     with_resources(&code, &mut buffers, &[], |resources| {
         modelled::dispatch(&code, &grid, resources, &mut memory, &mut scheduler, &options)
     })
