@@ -37,6 +37,9 @@ pub struct ExecArgs {
     /// Workgroups: X, X,Y or X,Y,Z [default: 1]
     #[arg(long, value_name = "X,Y,Z", value_parser = groups)]
     pub groups: Option<[u32; 3]>,
+    /// A macro of a GLSL, HLSL or Slang source, for its compiler: may be given several times
+    #[arg(short = 'D', long = "define", value_name = "NAME[=VALUE]", value_parser = source::definition)]
+    pub define: Vec<String>,
     /// A specialization constant: a number of its type (0x for bits), or true or false
     #[arg(long, value_name = "ID=VALUE")]
     pub spec: Vec<String>,
@@ -77,12 +80,12 @@ fn place(text: &str) -> Result<(u32, u32), String> {
 }
 
 /// The words of a SPIR-V file: a binary in either byte order, or assembly text, whose lines findings then
-/// name.
+/// name; or of a source that a compiler takes, with these macros.
 ///
 /// # Errors
-/// The file cannot be read, or is no SPIR-V.
-pub fn read_spirv(path: &Path, numeric: NumericIds) -> anyhow::Result<Vec<u32>> {
-    let compiled = source::compiled(path)?;
+/// The file cannot be read, or is no SPIR-V; or it has no macros.
+fn read_spirv(path: &Path, numeric: NumericIds, macros: &[String]) -> anyhow::Result<Vec<u32>> {
+    let compiled = source::compiled(path, macros)?;
     let path = compiled.as_ref().map_or(path, |(_, spirv)| spirv);
     let bytes = status::bytes(path, input::MOST_BYTES)?;
     let words = |convert: fn([u8; 4]) -> u32| -> Vec<u32> {
@@ -101,6 +104,11 @@ pub fn read_spirv(path: &Path, numeric: NumericIds) -> anyhow::Result<Vec<u32>> 
         Ok(text) if text.contains("Op") => {
             let words = assemble_with_lines(text, &name.to_string(), numeric);
             words.map_err(|error| anyhow::anyhow!("{name}:{error}"))
+        }
+        _ if bytes.starts_with(b"\x7fELF") || bytes.starts_with(b"#!") => {
+            bail!(
+                "{name}: a program, and no shader; pellucid run -- {name} runs it, and debug --dispatch 0 -- {name}"
+            )
         }
         _ => bail!("{name}: not a SPIR-V module: it does not begin with the magic number 0x07230203"),
     }
@@ -198,7 +206,7 @@ fn program(arguments: &ExecArgs) -> anyhow::Result<(HostProgram, Elements, Vec<S
         true => NumericIds::Preserved,
         false => NumericIds::Named,
     };
-    let words = read_spirv(&arguments.file, numeric)?;
+    let words = read_spirv(&arguments.file, numeric, &arguments.define)?;
     let mut program = HostProgram {
         entry: entry(&words, arguments.entry.as_ref())?,
         words,
