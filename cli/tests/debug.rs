@@ -43,6 +43,14 @@ fn tells(printed: &str, all: &[&str]) {
 }
 
 #[test]
+fn the_end_of_the_input_ends_the_line_of_the_prompt() {
+    let printed = session(&[FLAG, "--groups", "2"], "findings off\ncontinue\n");
+    assert!(printed.ends_with("\n(end) \n"), "{printed}");
+    let at_once = session(&[FLAG, "--groups", "2"], "");
+    assert!(at_once.ends_with("\n(0.0) \n"), "{at_once}");
+}
+
+#[test]
 fn what_an_atomic_of_64_bits_reads_is_one_of_its_writes() {
     let arguments = ["cli/tests/compute/wide_message.spv", "--groups", "2"];
     let values = ["0x100000002", "0x300000002"];
