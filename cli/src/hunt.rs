@@ -4,6 +4,7 @@
 
 use crate::exec::ExecArgs;
 use crate::merged::Merged;
+use crate::mistaken;
 use crate::options::DriverOptions;
 use crate::options::Variation;
 use crate::page::Page;
@@ -97,22 +98,22 @@ fn job(mut options: DriverOptions, program: &[OsString]) -> anyhow::Result<Job> 
     crate::exec::job(options, program.to_vec())
 }
 
-/// Whether `exec` takes what follows a shader that stands for the program: options of hunt do not belong
-/// there.
+/// What may follow a shader that stands for the program: options of hunt do not.
+pub fn of_shader() -> clap::Command {
+    ExecArgs::augment_args(clap::Command::new("pellucid exec").no_binary_name(true))
+}
+
+/// Whether this is a program; or a shader, and `exec` takes what follows it.
 ///
-/// # Errors It does not.
+/// # Errors
+/// It is not.
 pub fn check(arguments: &HuntArgs) -> anyhow::Result<()> {
     let shader = arguments.program.first().map(|file| file.to_string_lossy());
     if !shader.is_some_and(|file| crate::source::is_shader(&file)) {
-        return Ok(());
+        return Ok(mistaken::program(arguments.program.first())?);
     }
-    let exec = ExecArgs::augment_args(clap::Command::new("pellucid exec").no_binary_name(true));
-    match exec.try_get_matches_from(&arguments.program) {
-        Err(error) if error.use_stderr() => bail!(
-            "{error}\nnothing was hunted for: `pellucid exec` does not take these arguments; options of hunt, such \
-             as --runs, come before the shader"
-        ),
-        Err(_) => Ok(()),
+    match of_shader().try_get_matches_from(&arguments.program) {
+        Err(error) => Err(error.into()),
         // What no run could read.
         Ok(matches) => crate::exec::check(&ExecArgs::from_arg_matches(&matches)?).map(|_| ()),
     }

@@ -31,18 +31,19 @@ use self::program::CapturedProgram;
 use self::stop::Front;
 use self::terminal::Terminal;
 use crate::exec::{self, ExecArgs};
+use crate::mistaken;
 use crate::options::DriverOptions;
 use crate::replay;
 use crate::report::Report;
 use crate::run::Job;
 use crate::status::{self, usage};
-use anyhow::{Context as _, bail};
-use clap::{Args, Parser};
+use anyhow::{Context as _, anyhow, bail};
+use clap::{Args, CommandFactory as _, Parser};
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use vulkan_pellucid::config::{Mode, find};
 use vulkan_pellucid::debugger;
@@ -84,6 +85,11 @@ struct ExecLine {
     options: DriverOptions,
     #[command(flatten)]
     exec: ExecArgs,
+}
+
+/// What may follow a shader that is debugged.
+pub fn of_shader() -> clap::Command {
+    ExecLine::command()
 }
 
 /// A program and the options to run it with.
@@ -130,6 +136,13 @@ impl Debuggee {
 
     fn of_line(arguments: &[OsString]) -> anyhow::Result<Debuggee> {
         let ExecLine { options, exec } = ExecLine::try_parse_from(arguments)?;
+        let named = exec.file.to_string_lossy();
+        let finding = named.rsplit_once(':').filter(|(file, number)| {
+            number.parse::<u64>().is_ok() && Path::new(file).is_file() && !exec.file.exists()
+        });
+        if finding.is_some() {
+            return usage(Err(anyhow!("{named}: a finding of a report is debugged by --finding {named}")));
+        }
         let shown = format!("pellucid exec {}", quoted(arguments));
         Ok(Debuggee::new(options, Subject::Shader(Box::new(exec)), shown))
     }
@@ -137,6 +150,7 @@ impl Debuggee {
     /// A dispatch of a program, by its number.
     fn of_dispatch(number: u32, arguments: &[OsString]) -> anyhow::Result<Debuggee> {
         let ProgramLine { options, program } = ProgramLine::try_parse_from(arguments)?;
+        mistaken::program(program.first())?;
         let shown = quoted(&program);
         Ok(Debuggee::new(options, Subject::Dispatch(number, program), shown))
     }
