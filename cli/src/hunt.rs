@@ -140,11 +140,14 @@ pub fn hunt(arguments: HuntArgs) -> anyhow::Result<u8> {
     let models = !progress_models.is_empty() || options.has("progress");
     let checks = config.mode == Mode::Check && config.values == ValuePolicy::Varied;
     let explores = explore > 0 && checks && !models;
+    let began = Instant::now();
     let complete = explores && {
         let bounds = [("executions", explore), ("steps", EXPLORED_STEPS)];
         let bounds = bounds.into_iter().filter(|(name, _)| !options.has(name));
         let mut varied: Variation = bounds.map(|(name, bound)| (name, bound.to_string())).collect();
         varied.push(("mode", "explore".to_owned()));
+        varied.push(("explore-complete", "1".to_owned()));
+        varied.extend(time.map(|seconds| ("explore-time", seconds.to_string())));
         if progress {
             let most = if options.has("executions") { config.executions } else { explore };
             eprint!("hunt: explores first, at most {most} executions");
@@ -153,7 +156,6 @@ pub fn hunt(arguments: HuntArgs) -> anyhow::Result<u8> {
     };
     let (count, index) = (shard.count as u64, shard.index as u64 - 1);
     let mine = if complete { 0 } else { runs.saturating_sub(index).div_ceil(count) };
-    let began = Instant::now();
     let limit = time.map(Duration::from_secs);
     let (mut quiet, mut last) = (0, 0);
     if progress {
