@@ -8,7 +8,7 @@ use crate::options::{self, DriverOptions};
 use crate::page::Page;
 use crate::replay::{Replay, ReplayArgs};
 use crate::run::{self, Job};
-use crate::source::is_shader;
+use crate::source::{is_shader, started};
 use crate::status::{self, usage};
 use crate::vulkan::batch::{self, BatchArgs};
 use crate::{debug, demo, exec, install, report};
@@ -195,10 +195,9 @@ pub fn main() -> ExitCode {
         let word = std::env::args_os().nth(1).filter(|_| unknown);
         let file = word.and_then(|word| word.into_string().ok());
         if let Some(file) = file.filter(|file| Path::new(file).is_file()) {
-            let here = if file.contains('/') { "" } else { "./" };
             let meant = match is_shader(&file) {
                 true => format!("exec {file}"),
-                false => format!("run -- {here}{file}"),
+                false => format!("run -- {}", started(&file)),
             };
             eprintln!("pellucid: {file} is no command but a file: pellucid {meant}\n");
         }
@@ -410,6 +409,8 @@ fn man(folder: Option<&Path>) -> anyhow::Result<()> {
 
 fn help(topic: Option<&str>) -> anyhow::Result<()> {
     let mut command = Cli::command();
+    // Then the usage of a command begins with `pellucid`.
+    command.build();
     match topic {
         None => command.print_help()?,
         Some("options") => print!("{}", options::table()),

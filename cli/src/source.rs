@@ -6,7 +6,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// A compiler by its usual name, and its arguments; `{in}` and `{out}` stand for the files.
+/// A compiler by its usual name, and its arguments; `{in}` and `{out}` stand for the files, `{entry}` for the
+/// entry point.
 struct Compiler {
     name: &'static str,
     arguments: &'static str,
@@ -21,10 +22,11 @@ const GLSL: &[Compiler] = &[
     compiler("glslc", "-g -fshader-stage=compute --target-env=vulkan1.3 -o {out} {in}"),
 ];
 const HLSL: &[Compiler] = &[
-    compiler("dxc", "-spirv -T cs_6_6 -E main -fspv-target-env=vulkan1.3 -fspv-debug=line -Fo {out} {in}"),
-    compiler("glslangValidator", "-D -V -g --target-env vulkan1.3 -S comp -e main -o {out} {in}"),
+    compiler("dxc", "-spirv -T cs_6_6 -E {entry} -fspv-target-env=vulkan1.3 -fspv-debug=line -Fo {out} {in}"),
+    compiler("glslangValidator", "-D -V -g --target-env vulkan1.3 -S comp -e {entry} -o {out} {in}"),
 ];
-const SLANG: &[Compiler] = &[compiler("slangc", "{in} -target spirv -g -entry main -stage compute -o {out}")];
+const SLANG: &[Compiler] =
+    &[compiler("slangc", "{in} -target spirv -g -entry {entry} -stage compute -o {out}")];
 const WGSL: &[Compiler] =
     &[compiler("naga", "-g {in} {out}"), compiler("tint", "--format spirv -o {out} {in}")];
 
@@ -33,18 +35,26 @@ struct Language {
     compilers: &'static [Compiler],
     /// It has macros, which all of these compilers define by `-DNAME=VALUE`.
     has_macros: bool,
+    /// Its compilers take one entry point alone, by its name.
+    names_entry: bool,
 }
 
 /// The language of a file, by its extension; nothing for SPIR-V.
 fn language(path: &Path) -> Option<Language> {
-    let (compilers, has_macros) = match path.extension()?.to_str()? {
-        "comp" | "glsl" => (GLSL, true),
-        "hlsl" => (HLSL, true),
-        "slang" => (SLANG, true),
-        "wgsl" => (WGSL, false),
+    let (compilers, has_macros, names_entry) = match path.extension()?.to_str()? {
+        "comp" | "glsl" => (GLSL, true, false),
+        "hlsl" => (HLSL, true, true),
+        "slang" => (SLANG, true, true),
+        "wgsl" => (WGSL, false, false),
         _ => return None,
     };
-    Some(Language { compilers, has_macros })
+    Some(Language { compilers, has_macros, names_entry })
+}
+
+/// Whether the compiler of a file is told which entry point is meant: the module has no other, by whatever
+/// name.
+pub fn names_entry(path: &Path) -> bool {
+    language(path).is_some_and(|language| language.names_entry)
 }
 
 /// Checks what `-D` was given: `NAME=VALUE`, or `NAME` alone.
@@ -67,13 +77,30 @@ pub fn is_shader(name: &str) -> bool {
     language(path).is_some() || path.extension().is_some_and(|e| e == "spv" || e == "spvasm")
 }
 
-/// The SPIR-V of a source file with macros as [`definition`] takes them, in a folder that goes with the first
-/// part; nothing where the file is no source.
+/// How a program that is this file is named where it is started: a name without a slash is looked for where
+/// PATH says.
+pub fn started(name: &str) -> String {
+    if name.contains('/') { name.to_owned() } else { format!("./{name}") }
+}
+
+/// What a source is compiled with.
+#[derive(Clone, Copy, Debug)]
+pub struct Given<'a> {
+    /// As [`definition`] takes them.
+    pub macros: &'a [String],
+    /// The entry point, `main` where none is named.
+    pub entry: Option<&'a str>,
+}
+
+/// The SPIR-V of a source file, in a folder that goes with the first part; nothing where the file is no
+/// source.
 ///
 /// # Errors
 /// The file has no macros; no compiler of the language is installed, or it refuses the file: with what it
 /// says.
-pub fn compiled(path: &Path, macros: &[String]) -> anyhow::Result<Option<(tempfile::TempDir, PathBuf)>> {
+pub fn compiled(path: &Path, given: Given<'_>) -> anyhow::Result<Option<(tempfile::TempDir, PathBuf)>> {
+    let Given { macros, entry } = given;
+    let entry = entry.unwrap_or("main");
     let shown = path.display();
     let language = language(path);
     status::readable(path, std::fs::metadata(path))?;
@@ -84,10 +111,10 @@ pub fn compiled(path: &Path, macros: &[String]) -> anyhow::Result<Option<(tempfi
              ID=VALUE sets a specialization constant"
         )));
     }
-    let Some(Language { compilers, .. }) = language else { return Ok(None) };
+    let Some(language) = language else { return Ok(None) };
     let folder = tempfile::tempdir().context("a temporary folder")?;
     let out = folder.path().join("shader.spv");
-    for Compiler { name, arguments } in compilers {
+    for Compiler { name, arguments } in language.compilers {
         let mut command = Command::new(name);
         command.stdin(Stdio::null());
         // What it says goes into a message.
@@ -97,6 +124,7 @@ pub fn compiled(path: &Path, macros: &[String]) -> anyhow::Result<Option<(tempfi
             match argument {
                 "{in}" => command.arg(path),
                 "{out}" => command.arg(&out),
+                "{entry}" => command.arg(entry),
                 other => command.arg(other),
             };
         }
@@ -105,13 +133,18 @@ pub fn compiled(path: &Path, macros: &[String]) -> anyhow::Result<Option<(tempfi
             Err(error) if error.kind() == ErrorKind::NotFound => continue,
             Err(error) => return Err(error).context(*name),
         };
+        let said = [output.stdout, output.stderr].concat();
+        let said = String::from_utf8_lossy(&said);
         if !output.status.success() || !out.is_file() {
-            let said = [output.stdout, output.stderr].concat();
-            bail!("{name} does not compile {shown}:\n{}", String::from_utf8_lossy(&said).trim_end());
+            bail!("{name} does not compile {shown}:\n{}", said.trim_end());
+        }
+        // glslangValidator makes a module of it that does nothing.
+        if language.names_entry && said.contains("Entry point not found") {
+            bail!("{shown} has no entry point \"{entry}\"; --entry names another one");
         }
         return Ok(Some((folder, out)));
     }
-    let names: Vec<&str> = compilers.iter().map(|compiler| compiler.name).collect();
+    let names: Vec<&str> = language.compilers.iter().map(|compiler| compiler.name).collect();
     bail!("{shown}: no compiler for this language is installed; looked for {}", names.join(", "))
 }
 

@@ -147,3 +147,33 @@ fn macros_are_for_the_compiler_of_a_source_in_every_command() {
     assert_eq!(bad.status.code(), Some(2));
     assert!(errors(&bad).contains("\"4=N\" is not NAME=VALUE"), "{}", errors(&bad));
 }
+
+#[test]
+fn an_entry_point_is_named_for_the_compilers_that_want_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).expect("a file");
+        path.display().to_string()
+    };
+    let path = folder.path().display().to_string();
+    let spirv = demo("reduce.spv").display().to_string();
+    // As glslangValidator does: it makes something of what is not there, and says so.
+    let script = format!(
+        "#!/bin/sh\n[ \"$9\" = there ] || echo 'WARNING: Linking compute stage: Entry point not found'\n\
+         exec /bin/cp {spirv} \"${{11}}\"\n"
+    );
+    std::fs::set_permissions(file("glslangValidator", &script), std::fs::Permissions::from_mode(0o755))
+        .expect("a script");
+    let shader = file("a.hlsl", "whatever\n");
+    let found = pellucid(&path, &["exec", &shader, "--entry", "there"]);
+    assert_eq!(found.status.code(), Some(66), "{}", errors(&found));
+    let missing = pellucid(&path, &["exec", &shader]);
+    let told = format!("{shader} has no entry point \"main\"; --entry names another one\n");
+    assert!(errors(&missing).ends_with(&told), "{}", errors(&missing));
+    assert_eq!(missing.status.code(), Some(2));
+    let other = pellucid(&path, &["exec", &spirv, "--entry", "step"]);
+    let told = "--entry step: the shader has no such entry point; it has main\n";
+    assert!(errors(&other).ends_with(told), "{}", errors(&other));
+    assert_eq!(other.status.code(), Some(2));
+}
