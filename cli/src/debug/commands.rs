@@ -98,7 +98,7 @@ pub fn command(stop: &mut Stop<'_, '_, '_, '_, '_>, line: &str) -> Result<Answer
         }
         "goto" => return Ok(Answer::Go(Resume::To(position(rest)?))),
         "leave" => return Ok(Answer::Go(Resume::Leave)),
-        "quit" | "q" => return Ok(Answer::Go(Resume::Quit)),
+        "quit" | "q" | "exit" => return Ok(Answer::Go(Resume::Quit)),
         "where" | "bt" => frames(stop)?,
         "list" | "l" => list(stop, rest)?,
         "print" | "p" => print(stop, rest)?,
@@ -154,6 +154,9 @@ pub fn command(stop: &mut Stop<'_, '_, '_, '_, '_>, line: &str) -> Result<Answer
             Some(("sees", what)) => sees::sees(stop, what)?,
             _ => return Err("who sees EXPR".to_owned()),
         },
+        "back" | "reverse" | "rs" | "rn" | "rc" => {
+            return Err("`step back`, `next back`, `continue back` and other motions go back".to_owned());
+        }
         _ => return Err(format!("\"{verb}\" is no command; `help` lists them")),
     };
     Ok(Answer::Text(text))

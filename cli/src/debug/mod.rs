@@ -170,7 +170,13 @@ impl Debuggee {
         let within = |finding: &&Value| !finding["finding"].is_null();
         let mut findings = report.of_type("finding").filter(of);
         let found = match number {
-            None => findings.find(within).with_context(|| format!("{path}: no finding of a dispatch"))?,
+            None => findings.find(within).with_context(|| {
+                format!(
+                    "{path}: no finding within a dispatch, at which the debugger could stop, but {} about commands or \
+                     the host; --dispatch N debugs a dispatch",
+                    report.of_type("finding").count()
+                )
+            })?,
             Some(number) => {
                 let found = findings.next().with_context(|| format!("{path}: no finding {number}"))?;
                 if !within(&found) {
@@ -301,6 +307,14 @@ fn quoted(words: &[OsString]) -> String {
 /// # Errors
 /// The arguments are wrong, or the program does not run.
 pub fn run(arguments: &DebugArgs) -> anyhow::Result<()> {
+    let DebugArgs { run, skip, dispatch, finding, .. } = arguments;
+    let asked = *run || *skip > 0 || dispatch.is_some() || finding.is_some();
+    if (arguments.dap || arguments.listen.is_some()) && (asked || !arguments.arguments.is_empty()) {
+        let how = if arguments.dap { "--dap" } else { "--listen" };
+        return usage(Err(anyhow!(
+            "what is debugged is for the client's launch request to say, not for the words beside {how}"
+        )));
+    }
     if arguments.dap {
         let output = signal::take_standard_output()?;
         return serve(Box::new(BufReader::new(std::io::stdin())), Box::new(output));
