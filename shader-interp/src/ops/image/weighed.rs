@@ -13,7 +13,7 @@ use pellucid_memory::system::{LANES, Lanes, Mask, MemorySystem, Pointers, Trap};
 /// A texel that a lane reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Weighed {
-    /// Which lane.
+    /// Its number in the subgroup.
     pub lane: usize,
     /// Device address of its first byte, or of that of its block.
     pub address: u64,
