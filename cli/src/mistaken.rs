@@ -125,6 +125,9 @@ pub fn advice(
             return Some(format!("options of a shader, such as {option}, follow it{written}"));
         }
     }
+    if known.is_some_and(|command| takes(command, word).is_some()) && words.iter().any(|word| word == "--") {
+        return Some(format!("options of {name}, such as {option}, come before `--`"));
+    }
     let mut takers: Vec<String> = whole
         .get_subcommands()
         .filter(|of| !of.is_hide_set() && of.get_name() != name && takes(of, word).is_some())
@@ -218,6 +221,10 @@ mod tests {
             "options of more than a letter have two hyphens: --report"
         );
         assert_eq!(said("run", false, "--what a", "--what"), "");
+        assert_eq!(
+            said("exec", false, "-- a.spv --groups 2", "--groups"),
+            "options of exec, such as --groups, come before `--`"
+        );
     }
 
     #[test]

@@ -173,7 +173,9 @@ fn a_line_in_another_order_is_told_how_to_be_written() {
         ),
         ("exec a.spv --runs 8", "--runs is an option of pellucid hunt and pellucid litmus, not of exec\n"),
         ("exec a.spv --run", "--run is an option of pellucid debug, not of exec\n"),
-        ("exec ./app", "./app: a program, and no shader; pellucid run -- ./app runs it"),
+        ("exec -- a.spv --groups 2", "options of exec, such as --groups, come before `--`\n"),
+        ("debug --dap a.spv", "for the client's launch request to say, not for the words beside --dap\n"),
+        ("exec app", "app: a program, and no shader; pellucid run -- ./app runs it"),
         (
             "explore --seeds 0..8 a.spv",
             "--seeds is an option of pellucid run and pellucid exec, not of explore\n",
@@ -226,6 +228,31 @@ fn a_line_in_another_order_is_told_how_to_be_written() {
 }
 
 #[test]
+fn a_report_of_commands_alone_is_said_to_be_none_for_the_debugger() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = folder.path().join("report.json");
+    let lines = r#"{"type":"run","schema":1,"command":"./app"}
+{"type":"finding","id":"hazard-read-after-write","number":1}
+"#;
+    std::fs::write(&report, lines).unwrap();
+    let output = pellucid(&["debug", "--finding", report.to_str().unwrap(), "--", "./app"]);
+    let told = "no finding within a dispatch, at which the debugger could stop, but 1 about commands or the host; \
+                --dispatch N debugs a dispatch\n";
+    assert!(errors(&output).contains(told), "{}", errors(&output));
+}
+
+#[test]
+fn help_is_the_same_both_ways() {
+    let [one, other] = [&["help", "hunt"], &["hunt", "--help"]].map(|line| pellucid(line).stdout);
+    let usage = |printed: &[u8]| {
+        let printed = String::from_utf8_lossy(printed).into_owned();
+        printed.lines().find(|line| line.starts_with("Usage: ")).map(str::to_owned)
+    };
+    assert_eq!(usage(&one).as_deref(), Some("Usage: pellucid hunt [OPTIONS] <PROGRAM>..."));
+    assert_eq!(usage(&one), usage(&other));
+}
+
+#[test]
 fn help_behind_a_shader_is_help() {
     for command in ["hunt", "debug", "exec"] {
         let output = pellucid(&[command, REDUCE, "--help"]);
@@ -251,6 +278,16 @@ fn a_report_in_place_of_a_shader_says_what_takes_it() {
     // It is of two runs, and not of no dispatch.
     let shown = String::from_utf8(pellucid(&["report", report]).stdout).unwrap();
     assert!(shown.ends_with("pellucid: 2 runs: 1 distinct finding, 0 suppressed\n"), "{shown}");
+}
+
+#[test]
+fn what_both_accesses_of_a_line_miss_is_said_once() {
+    let shader = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/compute/contended.spv");
+    let output = pellucid(&["exec", shader, "--groups", "2"]);
+    let text = errors(&output);
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(text.contains("is private, so no synchronisation covers it"), "{text}");
+    assert!(lines.windows(2).all(|two| two[0] != two[1] || two[0].is_empty()), "{text}");
 }
 
 #[test]
