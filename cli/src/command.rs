@@ -3,11 +3,12 @@
 use crate::exec::ExecArgs;
 use crate::hunt::{self, HuntArgs, MergeArgs};
 use crate::litmus::{self, LitmusArgs};
+use crate::mistaken;
 use crate::options::{self, DriverOptions};
 use crate::page::Page;
 use crate::replay::{Replay, ReplayArgs};
 use crate::run::{self, Job};
-use crate::source::is_shader;
+use crate::source::{is_shader, started};
 use crate::status::{self, usage};
 use crate::vulkan::batch::{self, BatchArgs};
 use crate::{debug, demo, exec, install, report};
@@ -184,25 +185,73 @@ const MODE: &str = "PELLUCID_MODE";
 pub fn main() -> ExitCode {
     end_with_the_reader();
     let cli = Cli::try_parse().unwrap_or_else(|error| {
+        let command = std::env::args_os().nth(1).unwrap_or_default();
+        let word = mistaken::unexpected(&error);
+        if let Some(advice) = word.and_then(|word| advice(&command.to_string_lossy(), &word)) {
+            eprintln!("pellucid: {advice}");
+            std::process::exit(status::USAGE.into());
+        }
         let unknown = error.kind() == ErrorKind::InvalidSubcommand;
         let word = std::env::args_os().nth(1).filter(|_| unknown);
         let file = word.and_then(|word| word.into_string().ok());
         if let Some(file) = file.filter(|file| Path::new(file).is_file()) {
-            let here = if file.contains('/') { "" } else { "./" };
             let meant = match is_shader(&file) {
                 true => format!("exec {file}"),
-                false => format!("run -- {here}{file}"),
+                false => format!("run -- {}", started(&file)),
             };
             eprintln!("pellucid: {file} is no command but a file: pellucid {meant}\n");
         }
-        error.exit()
+        mistaken::without_far_tips(error).exit()
     });
     match dispatch(cli.command) {
         Ok(status) => status,
         Err(error) => {
+            // What asks for help is such an error, too.
+            let error = match error.downcast() {
+                Ok(error) => mistaken::without_far_tips(error).exit(),
+                Err(error) => error,
+            };
             eprintln!("pellucid: {error:#}");
             ExitCode::from(status::of(&error))
         }
+    }
+}
+
+/// The words of a command that this process was started for.
+fn words() -> Vec<String> {
+    std::env::args_os().skip(2).map(|word| word.to_string_lossy().into_owned()).collect()
+}
+
+/// What to say of a word that a command does not take, where it is known where that belongs.
+fn advice(command: &str, word: &str) -> Option<String> {
+    let whole = Cli::command();
+    let shader = match command {
+        "hunt" => Some(hunt::of_shader()),
+        "debug" => Some(debug::of_shader()),
+        _ => None,
+    };
+    let advice = mistaken::advice(&whole, command, shader.as_ref(), &words(), word)?;
+    Some(format!("unexpected argument '{word}' found; {advice}"))
+}
+
+/// An error of a command, with what to do about it where it is about a word that the command does not take.
+fn placed<T>(command: &str, result: anyhow::Result<T>) -> anyhow::Result<T> {
+    result.or_else(|error| match mistaken::word(&error) {
+        None => Err(error),
+        Some(word) => match advice(command, &word) {
+            Some(advice) => usage(Err(anyhow::anyhow!(advice))),
+            None if error.is::<clap::Error>() => Err(error),
+            None => usage(Err(anyhow::anyhow!("{error}; pellucid help {command} lists its options"))),
+        },
+    })
+}
+
+/// Says that a program gets what may have been meant for a command.
+fn say_what_is_swallowed(command: &str, program: usize) {
+    let whole = Cli::command();
+    let command = whole.find_subcommand(command);
+    if let Some(said) = command.and_then(|command| mistaken::swallowed(command, &words(), program)) {
+        eprintln!("pellucid: {said}");
     }
 }
 
@@ -227,11 +276,14 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
             usage(arguments.options.resolve())?;
             let RunArgs { options, many, page, program } = arguments;
             usage(many.without(&page))?;
+            placed("run", mistaken::program(program.first()).map_err(Into::into))?;
+            say_what_is_swallowed("run", program.len());
             page.around(options, |options| many.run(&Job { options, command: program, shown: None }))
         }
         Command::Hunt(mut arguments) => {
             usage(arguments.options.resolve())?;
-            usage(hunt::check(&arguments))?;
+            usage(placed("hunt", hunt::check(&arguments)))?;
+            say_what_is_swallowed("hunt", arguments.program.len());
             hunt::hunt(arguments)
         }
         Command::Merge(arguments) => hunt::merge(&arguments),
@@ -253,7 +305,7 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
             usage(options.resolve())?;
             page.around(options, |options| finish(&exec_job(options, &exec)?))
         }
-        Command::Debug(arguments) => debug::run(&arguments).map(|()| 0),
+        Command::Debug(arguments) => placed("debug", debug::run(&arguments)).map(|()| 0),
         Command::ExecHere(arguments) => exec::run(&arguments).map(|()| 0),
         Command::LitmusHere(arguments) => batch::run(&arguments).map(|()| 0),
         Command::Replay(arguments) => usage(Replay::new(&arguments))?.run(),
@@ -357,6 +409,8 @@ fn man(folder: Option<&Path>) -> anyhow::Result<()> {
 
 fn help(topic: Option<&str>) -> anyhow::Result<()> {
     let mut command = Cli::command();
+    // Then the usage of a command begins with `pellucid`.
+    command.build();
     match topic {
         None => command.print_help()?,
         Some("options") => print!("{}", options::table()),

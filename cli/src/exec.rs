@@ -10,7 +10,8 @@ use crate::host::{self, Contents, HostError, HostProgram, reflect};
 use crate::options::DriverOptions;
 use crate::report::Report;
 use crate::run::Job;
-use crate::{source, status};
+use crate::source::{self, Given};
+use crate::status;
 use anyhow::{Context as _, bail};
 use clap::Args;
 use pellucid_memory::input;
@@ -31,12 +32,15 @@ pub struct ExecArgs {
     /// In assembly text %12 is id 12, not a name: findings then show the numbers of the text
     #[arg(long)]
     pub preserve_numeric_ids: bool,
-    /// Entry point; the only one need not be named
+    /// Entry point; the only one need not be named, and of HLSL and Slang main is meant
     #[arg(long)]
     pub entry: Option<String>,
     /// Workgroups: X, X,Y or X,Y,Z [default: 1]
     #[arg(long, value_name = "X,Y,Z", value_parser = groups)]
     pub groups: Option<[u32; 3]>,
+    /// A macro of a GLSL, HLSL or Slang source, for its compiler: may be given several times
+    #[arg(short = 'D', long = "define", value_name = "NAME[=VALUE]", value_parser = source::definition)]
+    pub define: Vec<String>,
     /// A specialization constant: a number of its type (0x for bits), or true or false
     #[arg(long, value_name = "ID=VALUE")]
     pub spec: Vec<String>,
@@ -77,12 +81,12 @@ fn place(text: &str) -> Result<(u32, u32), String> {
 }
 
 /// The words of a SPIR-V file: a binary in either byte order, or assembly text, whose lines findings then
-/// name.
+/// name; or of a source that a compiler takes.
 ///
 /// # Errors
-/// The file cannot be read, or is no SPIR-V.
-pub fn read_spirv(path: &Path, numeric: NumericIds) -> anyhow::Result<Vec<u32>> {
-    let compiled = source::compiled(path)?;
+/// The file cannot be read, or is no SPIR-V; or it has no macros.
+fn read_spirv(path: &Path, numeric: NumericIds, given: Given<'_>) -> anyhow::Result<Vec<u32>> {
+    let compiled = source::compiled(path, given)?;
     let path = compiled.as_ref().map_or(path, |(_, spirv)| spirv);
     let bytes = status::bytes(path, input::MOST_BYTES)?;
     let words = |convert: fn([u8; 4]) -> u32| -> Vec<u32> {
@@ -102,7 +106,17 @@ pub fn read_spirv(path: &Path, numeric: NumericIds) -> anyhow::Result<Vec<u32>> 
             let words = assemble_with_lines(text, &name.to_string(), numeric);
             words.map_err(|error| anyhow::anyhow!("{name}:{error}"))
         }
-        _ => bail!("{name}: not a SPIR-V module: it does not begin with the magic number 0x07230203"),
+        _ if bytes.starts_with(b"\x7fELF") || bytes.starts_with(b"#!") => {
+            let program = source::started(&name.to_string());
+            bail!(
+                "{name}: a program, and no shader; pellucid run -- {program} runs it, and debug --dispatch 0 -- \
+                 {program} debugs its first dispatch"
+            )
+        }
+        _ => bail!(
+            "{name}: not a SPIR-V module: it does not begin with the magic number 0x07230203; sources that are \
+             compiled are .comp, .glsl, .hlsl, .slang and .wgsl files"
+        ),
     }
 }
 
@@ -131,10 +145,15 @@ type Elements = BTreeMap<(u32, u32), Element>;
 
 /// The entry point that is meant.
 fn entry(words: &[u32], named: Option<&String>) -> anyhow::Result<String> {
+    let known = reflect::entry_points(words).map_err(anyhow::Error::msg)?;
     if let Some(name) = named {
+        if !known.contains(name) {
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            bail!("--entry {name}: the shader has no such entry point; it has {known}");
+        }
         return Ok(name.clone());
     }
-    match &reflect::entry_points(words).map_err(anyhow::Error::msg)?[..] {
+    match &known[..] {
         [] => Ok("main".to_owned()),
         [only] => Ok(only.clone()),
         several => {
@@ -198,9 +217,11 @@ fn program(arguments: &ExecArgs) -> anyhow::Result<(HostProgram, Elements, Vec<S
         true => NumericIds::Preserved,
         false => NumericIds::Named,
     };
-    let words = read_spirv(&arguments.file, numeric)?;
+    let given = Given { macros: &arguments.define, entry: arguments.entry.as_deref() };
+    let words = read_spirv(&arguments.file, numeric, given)?;
+    let named = arguments.entry.as_ref().filter(|_| !source::names_entry(&arguments.file));
     let mut program = HostProgram {
-        entry: entry(&words, arguments.entry.as_ref())?,
+        entry: entry(&words, named)?,
         words,
         groups: arguments.groups.unwrap_or([1; 3]),
         repeat: arguments.repeat,
@@ -251,7 +272,9 @@ fn program(arguments: &ExecArgs) -> anyhow::Result<(HostProgram, Elements, Vec<S
         told.push(text);
     }
     if let Some((set, binding)) = arguments.dump.iter().find(|at| !types.contains_key(at)) {
-        bail!("--dump {set}:{binding}: no --buffer of that set and binding");
+        let known: Vec<String> = types.keys().map(|(set, binding)| format!("{set}:{binding}")).collect();
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        bail!("--dump {set}:{binding}: no buffer of that set and binding; the shader has {known}");
     }
     Ok((program, types, told))
 }

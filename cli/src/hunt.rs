@@ -4,6 +4,7 @@
 
 use crate::exec::ExecArgs;
 use crate::merged::Merged;
+use crate::mistaken;
 use crate::options::DriverOptions;
 use crate::options::Variation;
 use crate::page::Page;
@@ -97,22 +98,22 @@ fn job(mut options: DriverOptions, program: &[OsString]) -> anyhow::Result<Job> 
     crate::exec::job(options, program.to_vec())
 }
 
-/// Whether `exec` takes what follows a shader that stands for the program: options of hunt do not belong
-/// there.
+/// What may follow a shader that stands for the program: options of hunt do not.
+pub fn of_shader() -> clap::Command {
+    ExecArgs::augment_args(clap::Command::new("pellucid exec").no_binary_name(true))
+}
+
+/// Whether this is a program; or a shader, and `exec` takes what follows it.
 ///
-/// # Errors It does not.
+/// # Errors
+/// It is not.
 pub fn check(arguments: &HuntArgs) -> anyhow::Result<()> {
     let shader = arguments.program.first().map(|file| file.to_string_lossy());
     if !shader.is_some_and(|file| crate::source::is_shader(&file)) {
-        return Ok(());
+        return Ok(mistaken::program(arguments.program.first())?);
     }
-    let exec = ExecArgs::augment_args(clap::Command::new("pellucid exec").no_binary_name(true));
-    match exec.try_get_matches_from(&arguments.program) {
-        Err(error) if error.use_stderr() => bail!(
-            "{error}\nnothing was hunted for: `pellucid exec` does not take these arguments; options of hunt, such \
-             as --runs, come before the shader"
-        ),
-        Err(_) => Ok(()),
+    match of_shader().try_get_matches_from(&arguments.program) {
+        Err(error) => Err(error.into()),
         // What no run could read.
         Ok(matches) => crate::exec::check(&ExecArgs::from_arg_matches(&matches)?).map(|_| ()),
     }
@@ -139,11 +140,14 @@ pub fn hunt(arguments: HuntArgs) -> anyhow::Result<u8> {
     let models = !progress_models.is_empty() || options.has("progress");
     let checks = config.mode == Mode::Check && config.values == ValuePolicy::Varied;
     let explores = explore > 0 && checks && !models;
+    let began = Instant::now();
     let complete = explores && {
         let bounds = [("executions", explore), ("steps", EXPLORED_STEPS)];
         let bounds = bounds.into_iter().filter(|(name, _)| !options.has(name));
         let mut varied: Variation = bounds.map(|(name, bound)| (name, bound.to_string())).collect();
         varied.push(("mode", "explore".to_owned()));
+        varied.push(("explore-complete", "1".to_owned()));
+        varied.extend(time.map(|seconds| ("explore-time", seconds.to_string())));
         if progress {
             let most = if options.has("executions") { config.executions } else { explore };
             eprint!("hunt: explores first, at most {most} executions");
@@ -152,7 +156,6 @@ pub fn hunt(arguments: HuntArgs) -> anyhow::Result<u8> {
     };
     let (count, index) = (shard.count as u64, shard.index as u64 - 1);
     let mine = if complete { 0 } else { runs.saturating_sub(index).div_ceil(count) };
-    let began = Instant::now();
     let limit = time.map(Duration::from_secs);
     let (mut quiet, mut last) = (0, 0);
     if progress {

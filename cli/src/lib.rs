@@ -8,6 +8,7 @@
 //!   one dispatch;
 //! - [`exec`]: that program from the command line;
 //! - [`status`]: the exit status of what the caller got wrong;
+//! - [`mistaken`]: where a word belongs that a command does not take;
 //! - [`source`]: shaders in languages whose compilers are installed;
 //! - [`mod@assemble`]: SPIR-V from text;
 //! - [`debug`]: a debugger over check mode, forward and backward;
@@ -41,6 +42,7 @@ pub mod hunt;
 pub mod install;
 pub mod litmus;
 pub mod merged;
+pub mod mistaken;
 pub mod options;
 pub mod page;
 pub mod replay;

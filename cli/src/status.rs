@@ -26,7 +26,8 @@ struct Unreadable {
 /// # Errors
 /// As `result`.
 pub fn usage<T>(result: anyhow::Result<T>) -> anyhow::Result<T> {
-    result.map_err(|error| Usage(error).into())
+    // The parser's errors are the caller's in any case.
+    result.map_err(|error| if error.is::<clap::Error>() { error } else { Usage(error).into() })
 }
 
 /// The exit status of a command that ends with this error.

@@ -94,3 +94,86 @@ fn sources_are_compiled_by_whoever_is_installed() {
     let nothing = pellucid(&path, &["exec", "/nonexistent.hlsl"]);
     assert!(errors(&nothing).contains("/nonexistent.hlsl"), "{}", errors(&nothing));
 }
+
+#[test]
+fn macros_are_for_the_compiler_of_a_source_in_every_command() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).expect("a file");
+        path.display().to_string()
+    };
+    let path = folder.path().display().to_string();
+    let spirv = demo("reduce.spv").display().to_string();
+    let (out, given) = ("${10}", "[ \"$1\" = -DN=4 ] && [ \"$2\" = '-DVALUE=3 + 4' ]");
+    let script = format!("#!/bin/sh\n{given} && exec /bin/cp {spirv} \"{out}\"\n");
+    std::fs::set_permissions(file("glslangValidator", &script), std::fs::Permissions::from_mode(0o755))
+        .expect("a script");
+    let glsl = file("a.comp", "whatever\n");
+    let macros = ["-DN=4", "-D", "VALUE=3 + 4"];
+    let report = folder.path().join("report.json").display().to_string();
+    let commands: [&[&str]; 5] = [
+        &["exec"],
+        &["exec", "--report", &report],
+        &["explore", "--executions", "2"],
+        &["hunt", "--explore", "0", "--runs", "1"],
+        &["debug"],
+    ];
+    for command in commands {
+        let output = pellucid(&path, &[command, &[&glsl], &macros].concat());
+        let status = if command == ["debug"] { 0 } else { 66 };
+        assert_eq!(output.status.code(), Some(status), "{command:?}: {}", errors(&output));
+        let others = pellucid(&path, &[command, &[&glsl, "-D", "N=5"]].concat());
+        assert!(errors(&others).contains("glslangValidator does not compile"), "{}", errors(&others));
+    }
+    // Whoever runs it again gives them, too.
+    for line in [&["replay", &report][..], &["debug", "--finding", &report]] {
+        let output = pellucid(&path, line);
+        assert!(!errors(&output).contains("does not compile"), "{line:?}: {}", errors(&output));
+    }
+    let again = std::fs::read_to_string(&report).expect("a report");
+    assert!(again.contains("a.comp -DN=4 -D 'VALUE=3 + 4'"), "{again}");
+
+    for name in ["b.wgsl", "b.spv", "b.spvasm"] {
+        let shader = file(name, "whatever\n");
+        for command in commands {
+            let output = pellucid(&path, &[command, &[&shader, "-D", "N=4"]].concat());
+            assert_eq!(output.status.code(), Some(2), "{command:?}: {}", errors(&output));
+            let told = format!("-D N=4: {shader} is ");
+            assert!(errors(&output).contains(&told), "{command:?}: {}", errors(&output));
+        }
+    }
+    let bad = pellucid(&path, &["exec", &glsl, "-D", "4=N"]);
+    assert_eq!(bad.status.code(), Some(2));
+    assert!(errors(&bad).contains("\"4=N\" is not NAME=VALUE"), "{}", errors(&bad));
+}
+
+#[test]
+fn an_entry_point_is_named_for_the_compilers_that_want_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).expect("a file");
+        path.display().to_string()
+    };
+    let path = folder.path().display().to_string();
+    let spirv = demo("reduce.spv").display().to_string();
+    // As glslangValidator does: it makes something of what is not there, and says so.
+    let script = format!(
+        "#!/bin/sh\n[ \"$9\" = there ] || echo 'WARNING: Linking compute stage: Entry point not found'\n\
+         exec /bin/cp {spirv} \"${{11}}\"\n"
+    );
+    std::fs::set_permissions(file("glslangValidator", &script), std::fs::Permissions::from_mode(0o755))
+        .expect("a script");
+    let shader = file("a.hlsl", "whatever\n");
+    let found = pellucid(&path, &["exec", &shader, "--entry", "there"]);
+    assert_eq!(found.status.code(), Some(66), "{}", errors(&found));
+    let missing = pellucid(&path, &["exec", &shader]);
+    let told = format!("{shader} has no entry point \"main\"; --entry names another one\n");
+    assert!(errors(&missing).ends_with(&told), "{}", errors(&missing));
+    assert_eq!(missing.status.code(), Some(2));
+    let other = pellucid(&path, &["exec", &spirv, "--entry", "step"]);
+    let told = "--entry step: the shader has no such entry point; it has main\n";
+    assert!(errors(&other).ends_with(told), "{}", errors(&other));
+    assert_eq!(other.status.code(), Some(2));
+}

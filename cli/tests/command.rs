@@ -144,6 +144,125 @@ fn what_was_meant_is_proposed() {
 }
 
 #[test]
+fn a_line_in_another_order_is_told_how_to_be_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let copy = |from: &Path, to: &str| std::fs::copy(from, folder.path().join(to)).unwrap();
+    copy(REDUCE.as_ref(), "a.spv");
+    copy("/bin/true".as_ref(), "app");
+    std::fs::write(folder.path().join("r.json"), "").unwrap();
+    for (line, said) in [
+        ("hunt a.spv --report x.json", "come before the shader: pellucid hunt --report x.json a.spv\n"),
+        (
+            "hunt a.spv --groups 2 --runs=8",
+            "such as --runs, come before the shader: pellucid hunt --runs=8 a.spv --groups 2\n",
+        ),
+        (
+            "hunt a.spv -- --groups 2",
+            "'--groups' found; options of a shader, such as --groups, follow it: \
+             pellucid hunt a.spv --groups 2\n",
+        ),
+        (
+            "hunt --runs 8 --groups 2 a.spv --time 3",
+            "such as --groups, follow it: pellucid hunt --runs 8 --time 3 a.spv --groups 2\n",
+        ),
+        ("hunt -DN=4 a.comp", "such as -D, follow it: pellucid hunt a.comp -DN=4\n"),
+        ("hunt --seeds 0..8 a.spv", "--seeds is an option of pellucid run and pellucid exec, not of hunt\n"),
+        (
+            "hunt --nothing a.spv",
+            "unexpected argument '--nothing' found; pellucid help hunt lists its options\n",
+        ),
+        ("exec a.spv --runs 8", "--runs is an option of pellucid hunt and pellucid litmus, not of exec\n"),
+        ("exec a.spv --run", "--run is an option of pellucid debug, not of exec\n"),
+        ("exec -- a.spv --groups 2", "options of exec, such as --groups, come before `--`\n"),
+        ("debug --dap a.spv", "for the client's launch request to say, not for the words beside --dap\n"),
+        ("exec app", "app: a program, and no shader; pellucid run -- ./app runs it"),
+        (
+            "explore --seeds 0..8 a.spv",
+            "--seeds is an option of pellucid run and pellucid exec, not of explore\n",
+        ),
+        ("debug a.spv --run", "come before the shader: pellucid debug --run a.spv\n"),
+        (
+            "debug ./app --dispatch 3",
+            "such as --dispatch, come before the shader: pellucid debug --dispatch 3 ./app\n",
+        ),
+        (
+            "debug --dispatch 3 --groups 2 ./app",
+            "--groups is an option of pellucid exec and pellucid explore",
+        ),
+        ("debug r.json:2", "r.json:2: a finding of a report is debugged by --finding r.json:2\n"),
+        (
+            "debug ./app",
+            "a program, and no shader; pellucid run -- ./app runs it, and debug --dispatch 0 -- ./app",
+        ),
+        ("run --runs 5 -- ./app", "--runs is an option of pellucid hunt and pellucid litmus, not of run\n"),
+        ("run --groups 4 a.spv", "--groups is an option of pellucid exec and pellucid explore, not of run\n"),
+        ("run -seed 3 -- ./app", "options of more than a letter have two hyphens: --seed\n"),
+        ("--report x.json run ./app", " and pellucid explore, and follows the command\n"),
+    ] {
+        let mut command = common::pellucid();
+        command.args(line.split(' ')).current_dir(folder.path());
+        let output = command.output().expect("pellucid starts");
+        assert!(errors(&output).contains(said), "{line}: {}", errors(&output));
+        assert_eq!(output.status.code(), Some(2), "{line}: {}", errors(&output));
+        assert!(!errors(&output).contains("similar argument"), "{line}: {}", errors(&output));
+    }
+    // What follows a program is the program's own; `--` says that this is meant.
+    for (line, said) in [
+        (
+            "run ./app --report x.json",
+            "pellucid: --report, behind the program, is passed on to it; options of run come before: \
+             pellucid run --report x.json -- ./app\n",
+        ),
+        ("hunt --explore 0 ./app --runs 3", "pellucid hunt --explore 0 --runs 3 -- ./app\n"),
+        ("run -- ./app --report x.json", ""),
+        ("run ./app --help", ""),
+    ] {
+        let mut command = common::pellucid();
+        command.args(line.split(' ')).current_dir(folder.path());
+        let output = command.output().expect("pellucid starts");
+        assert_eq!(output.status.code(), Some(0), "{line}: {}", errors(&output));
+        let told = errors(&output);
+        assert_eq!(told.contains("is passed on to it"), !said.is_empty(), "{line}: {told}");
+        assert!(told.contains(said), "{line}: {told}");
+    }
+}
+
+#[test]
+fn a_report_of_commands_alone_is_said_to_be_none_for_the_debugger() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = folder.path().join("report.json");
+    let lines = r#"{"type":"run","schema":1,"command":"./app"}
+{"type":"finding","id":"hazard-read-after-write","number":1}
+"#;
+    std::fs::write(&report, lines).unwrap();
+    let output = pellucid(&["debug", "--finding", report.to_str().unwrap(), "--", "./app"]);
+    let told = "no finding within a dispatch, at which the debugger could stop, but 1 about commands or the host; \
+                --dispatch N debugs a dispatch\n";
+    assert!(errors(&output).contains(told), "{}", errors(&output));
+}
+
+#[test]
+fn help_is_the_same_both_ways() {
+    let [one, other] = [&["help", "hunt"], &["hunt", "--help"]].map(|line| pellucid(line).stdout);
+    let usage = |printed: &[u8]| {
+        let printed = String::from_utf8_lossy(printed).into_owned();
+        printed.lines().find(|line| line.starts_with("Usage: ")).map(str::to_owned)
+    };
+    assert_eq!(usage(&one).as_deref(), Some("Usage: pellucid hunt [OPTIONS] <PROGRAM>..."));
+    assert_eq!(usage(&one), usage(&other));
+}
+
+#[test]
+fn help_behind_a_shader_is_help() {
+    for command in ["hunt", "debug", "exec"] {
+        let output = pellucid(&[command, REDUCE, "--help"]);
+        assert_eq!(output.status.code(), Some(0), "{command}: {}", errors(&output));
+        let printed = String::from_utf8_lossy(&output.stdout);
+        assert!(printed.contains("--groups <X,Y,Z>"), "{command}: {printed}");
+    }
+}
+
+#[test]
 fn a_report_in_place_of_a_shader_says_what_takes_it() {
     let folder = tempfile::tempdir().unwrap();
     let report = folder.path().join("report.json");
@@ -159,6 +278,16 @@ fn a_report_in_place_of_a_shader_says_what_takes_it() {
     // It is of two runs, and not of no dispatch.
     let shown = String::from_utf8(pellucid(&["report", report]).stdout).unwrap();
     assert!(shown.ends_with("pellucid: 2 runs: 1 distinct finding, 0 suppressed\n"), "{shown}");
+}
+
+#[test]
+fn what_both_accesses_of_a_line_miss_is_said_once() {
+    let shader = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/compute/contended.spv");
+    let output = pellucid(&["exec", shader, "--groups", "2"]);
+    let text = errors(&output);
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(text.contains("is private, so no synchronisation covers it"), "{text}");
+    assert!(lines.windows(2).all(|two| two[0] != two[1] || two[0].is_empty()), "{text}");
 }
 
 #[test]

@@ -43,6 +43,26 @@ fn tells(printed: &str, all: &[&str]) {
 }
 
 #[test]
+fn the_end_of_the_input_ends_the_line_of_the_prompt() {
+    let printed = session(&[FLAG, "--groups", "2"], "findings off\ncontinue\n");
+    assert!(printed.ends_with("\n(end) \n"), "{printed}");
+    let at_once = session(&[FLAG, "--groups", "2"], "");
+    assert!(at_once.ends_with("\n(0.0) \n"), "{at_once}");
+}
+
+#[test]
+fn a_dispatch_without_findings_is_said_to_be_one() {
+    let printed = session(&["--run", "cli/src/demo/reduce_fixed.spv"], "back\nexit\nhelp\n");
+    let told = "the dispatch has ended: nothing was found in it; `continue` goes on with the program\n(end) back\n\
+                `step back`, ";
+    assert!(printed.starts_with(told), "{printed}");
+    assert!(printed.ends_with("exit\n"), "{printed}");
+    // Who stopped before asked for something else.
+    let later = session(&["cli/src/demo/reduce_fixed.spv"], "continue\nquit\n");
+    assert!(later.contains("the dispatch has ended; `continue`"), "{later}");
+}
+
+#[test]
 fn what_an_atomic_of_64_bits_reads_is_one_of_its_writes() {
     let arguments = ["cli/tests/compute/wide_message.spv", "--groups", "2"];
     let values = ["0x100000002", "0x300000002"];
@@ -76,7 +96,7 @@ fn who_sees_what_of_eight_bytes_is_told_of_both_words_at_once() {
     tells(
         &printed,
         &[
-            "memory holds 0x300000002 in message\n#0 0x100000002 from before these writes; older values are forgotten\n#1 0x300000002 by ",
+            "memory holds 0x300000002 in message\n#0 0x100000002 from before these writes; older values are forgotten, and might be read, too\n#1 0x300000002 by ",
             "invocation 0 of workgroup (1,0,0) may read 0x100000002 or 0x300000002 now\n",
             "     yes: it is the newest\n",
             "(1) the write of 0x300000002 by invocation 0 of workgroup (0,0,0) is ",
@@ -448,7 +468,7 @@ fn what_is_forgotten_is_not_called_forbidden() {
             "workgroup (1,0,0) may read 0 or 1 now\n",
             // What was there before the first of two writes, and all but the last sixteen.
             "0 is not among the values that are remembered and allowed here: 1, 2; older ones are forgotten",
-            "#0 1 from before these writes; older values are forgotten\n",
+            "#0 1 from before these writes; older values are forgotten, and might be read, too\n",
             "workgroup (1,0,0) may read 1 or 2 now\n",
             &format!("the load returns 4 (the memory model allows {often}, ...)"),
             &format!(

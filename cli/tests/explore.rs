@@ -57,6 +57,24 @@ fn words(line: &str) -> Vec<String> {
     vulkan_pellucid::report::replay::words(line).expect("quoted words")
 }
 
+/// `pellucid hunt` explores so: it has no use for what is not complete.
+#[test]
+fn an_exploration_that_is_for_all_executions_ends_where_it_cannot_have_them() {
+    let shader = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/poll.spvasm");
+    let line = "--groups 2 --buffer 0:0=u32x3 --steps 6 --executions 3";
+    let explored = |complete: &str| {
+        let mut command = common::pellucid();
+        command.args(["explore", shader]).args(line.split(' ')).env("PELLUCID_EXPLORE_COMPLETE", complete);
+        let output = command.output().expect("pellucid starts");
+        assert_eq!(output.status.code(), Some(67), "{}", errors(&output));
+        errors(&output)
+    };
+    let all = explored("0");
+    assert!(all.contains("bound: steps: ") && all.contains("bound: executions: "), "{all}");
+    let whole = explored("1");
+    assert!(whole.contains("bound: steps: ") && !whole.contains("bound: executions: "), "{whole}");
+}
+
 #[test]
 fn racing_outcomes_replay_byte_for_byte() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -196,6 +196,8 @@ pub struct Config {
     pub steps: u64,
     /// `explore-time`: seconds after which explore mode begins no further execution of a dispatch.
     pub explore_time: Option<u64>,
+    /// `explore-complete`: explore mode ends an exploration that cannot be complete any more.
+    pub explore_complete: bool,
     /// `outcomes`: the buffers whose contents make up the outcomes of exploration; empty for all storage
     /// buffers.
     pub outcomes: Vec<OutcomeBuffer>,
@@ -264,6 +266,7 @@ impl Default for Config {
             executions: Bounds::default().executions,
             steps: Bounds::default().steps,
             explore_time: None,
+            explore_complete: false,
             outcomes: Vec::new(),
             replay: None,
             watchdog: None,

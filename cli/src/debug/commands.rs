@@ -10,11 +10,7 @@ use super::stop::{
 };
 use super::target::{Line, Who};
 use super::values::Item;
-use pellucid_memory::access::Site;
-use pellucid_memory::device::MemoryRange;
 use pellucid_memory::finding::AccessKind;
-use pellucid_shader_interp::interface::Descriptor;
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use vulkan_pellucid::report::context::Context;
 use vulkan_pellucid::report::text;
@@ -102,7 +98,7 @@ pub fn command(stop: &mut Stop<'_, '_, '_, '_, '_>, line: &str) -> Result<Answer
         }
         "goto" => return Ok(Answer::Go(Resume::To(position(rest)?))),
         "leave" => return Ok(Answer::Go(Resume::Leave)),
-        "quit" | "q" => return Ok(Answer::Go(Resume::Quit)),
+        "quit" | "q" | "exit" => return Ok(Answer::Go(Resume::Quit)),
         "where" | "bt" => frames(stop)?,
         "list" | "l" => list(stop, rest)?,
         "print" | "p" => print(stop, rest)?,
@@ -158,6 +154,9 @@ pub fn command(stop: &mut Stop<'_, '_, '_, '_, '_>, line: &str) -> Result<Answer
             Some(("sees", what)) => sees::sees(stop, what)?,
             _ => return Err("who sees EXPR".to_owned()),
         },
+        "back" | "reverse" | "rs" | "rn" | "rc" => {
+            return Err("`step back`, `next back`, `continue back` and other motions go back".to_owned());
+        }
         _ => return Err(format!("\"{verb}\" is no command; `help` lists them")),
     };
     Ok(Answer::Text(text))
@@ -454,38 +453,7 @@ fn add_watch(stop: &mut Stop<'_, '_, '_, '_, '_>, rest: &str) -> Result<String, 
     };
     let range = range(stop, &name)?;
     let id = add(stop, Place::Data { shown: name.clone(), range, accesses }, who, condition);
-    let unseen = unseen(stop, &range, accesses).map(|text| format!("; {text}")).unwrap_or_default();
-    Ok(format!("data breakpoint {id} at {name}, {} bytes{unseen}", range.bytes))
-}
-
-/// What a data breakpoint at this place does not stop at, and what does.
-pub fn unseen(stop: &Stop<'_, '_, '_, '_, '_>, range: &Range, accesses: Accesses) -> Option<String> {
-    let images =
-        |descriptor: &&Descriptor| matches!(descriptor, Descriptor::Image(_) | Descriptor::ImageSampler(..));
-    let end = range.address + range.bytes;
-    let within =
-        |memory: &MemoryRange| memory.address() < end && range.address < memory.address() + memory.size();
-    let mut of_images = stop.target.resources.bindings.iter().flatten().filter(images);
-    let image = range.workgroup.is_none() && of_images.any(|of| of.memory().any(within));
-    if accesses == Accesses::Write || !image {
-        return None;
-    }
-    let samples = |instruction: &str| {
-        let name = instruction.split(' ').find(|word| word.starts_with("Op")).unwrap_or_default();
-        name.starts_with("OpImage")
-            && !name.starts_with("OpImageQuery")
-            && (name.contains("Sample") || name.contains("Gather"))
-    };
-    let sites = (0..).zip(&stop.target.program.shader.sites);
-    let sampling = sites.filter(|(_, site)| samples(&site.instruction));
-    let lines: BTreeSet<Line> = sampling.filter_map(|(k, _)| stop.target.line_of(Site(k))).collect();
-    let places: Vec<String> = lines.into_iter().map(|line| stop.target.place(line)).collect();
-    (!places.is_empty()).then(|| {
-        format!(
-            "not implemented in Pellucid: stops at reads by sampling; `break LINE` stops at them: {}",
-            places.join(", ")
-        )
-    })
+    Ok(format!("data breakpoint {id} at {name}, {} bytes", range.bytes))
 }
 
 fn breakpoints(stop: &Stop<'_, '_, '_, '_, '_>) -> String {
@@ -555,9 +523,10 @@ pub fn reason(stop: &mut Stop<'_, '_, '_, '_, '_>) -> Option<String> {
         Reason::Data(id) => {
             let kind = stop.at.access(stop.session.focus).map(|next| next.operand.kind);
             let verb = match kind {
-                Some(AccessKind::Read) => "read",
+                // What samples is no access of its own.
+                Some(AccessKind::Read) | None => "read",
                 Some(AccessKind::ReadModifyWrite(_)) => "updated",
-                _ => "written",
+                Some(AccessKind::Write) => "written",
             };
             format!("data breakpoint {id}: {} is about to be {verb}", shown(stop, id).unwrap_or_default())
         }

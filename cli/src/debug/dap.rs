@@ -328,11 +328,7 @@ impl Server {
             let shown = parts.get(3).map_or("", |path| *path).to_owned();
             let id = commands::add(stop, Place::Data { shown, range, accesses }, None, condition);
             self.data.push(id);
-            let mut answer = json!({ "id": id, "verified": true });
-            if let Some(unseen) = commands::unseen(stop, &range, accesses) {
-                answer["message"] = unseen.into();
-            }
-            answers.push(answer);
+            answers.push(json!({ "id": id, "verified": true }));
         }
         Ok(json!({ "breakpoints": answers }))
     }

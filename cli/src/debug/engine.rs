@@ -481,7 +481,12 @@ impl Debugger for Engine {
                     let never = matches!(runner.goal, Goal::At(_, Reason::NeverWritten, _));
                     let why = match &outcome {
                         Err(trap) => Some(trap.to_string()),
-                        Ok(()) => never.then(|| "nothing in it has written that".to_owned()),
+                        Ok(()) if never => Some("nothing in it has written that".to_owned()),
+                        // It was to stop at a finding first.
+                        Ok(()) if self.to_finding && !session.reached => {
+                            Some("nothing was found in it; `continue` goes on with the program".to_owned())
+                        }
+                        Ok(()) => None,
                     };
                     let (choice, reason) = (0, Reason::Ended(why));
                     let at = At::End(dispatch.memory());

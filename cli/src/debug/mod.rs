@@ -31,18 +31,19 @@ use self::program::CapturedProgram;
 use self::stop::Front;
 use self::terminal::Terminal;
 use crate::exec::{self, ExecArgs};
+use crate::mistaken;
 use crate::options::DriverOptions;
 use crate::replay;
 use crate::report::Report;
 use crate::run::Job;
 use crate::status::{self, usage};
-use anyhow::{Context as _, bail};
-use clap::{Args, Parser};
+use anyhow::{Context as _, anyhow, bail};
+use clap::{Args, CommandFactory as _, Parser};
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use vulkan_pellucid::config::{Mode, find};
 use vulkan_pellucid::debugger;
@@ -84,6 +85,11 @@ struct ExecLine {
     options: DriverOptions,
     #[command(flatten)]
     exec: ExecArgs,
+}
+
+/// What may follow a shader that is debugged.
+pub fn of_shader() -> clap::Command {
+    ExecLine::command()
 }
 
 /// A program and the options to run it with.
@@ -130,6 +136,13 @@ impl Debuggee {
 
     fn of_line(arguments: &[OsString]) -> anyhow::Result<Debuggee> {
         let ExecLine { options, exec } = ExecLine::try_parse_from(arguments)?;
+        let named = exec.file.to_string_lossy();
+        let finding = named.rsplit_once(':').filter(|(file, number)| {
+            number.parse::<u64>().is_ok() && Path::new(file).is_file() && !exec.file.exists()
+        });
+        if finding.is_some() {
+            return usage(Err(anyhow!("{named}: a finding of a report is debugged by --finding {named}")));
+        }
         let shown = format!("pellucid exec {}", quoted(arguments));
         Ok(Debuggee::new(options, Subject::Shader(Box::new(exec)), shown))
     }
@@ -137,6 +150,7 @@ impl Debuggee {
     /// A dispatch of a program, by its number.
     fn of_dispatch(number: u32, arguments: &[OsString]) -> anyhow::Result<Debuggee> {
         let ProgramLine { options, program } = ProgramLine::try_parse_from(arguments)?;
+        mistaken::program(program.first())?;
         let shown = quoted(&program);
         Ok(Debuggee::new(options, Subject::Dispatch(number, program), shown))
     }
@@ -156,7 +170,13 @@ impl Debuggee {
         let within = |finding: &&Value| !finding["finding"].is_null();
         let mut findings = report.of_type("finding").filter(of);
         let found = match number {
-            None => findings.find(within).with_context(|| format!("{path}: no finding of a dispatch"))?,
+            None => findings.find(within).with_context(|| {
+                format!(
+                    "{path}: no finding within a dispatch, at which the debugger could stop, but {} about commands or \
+                     the host; --dispatch N debugs a dispatch",
+                    report.of_type("finding").count()
+                )
+            })?,
             Some(number) => {
                 let found = findings.next().with_context(|| format!("{path}: no finding {number}"))?;
                 if !within(&found) {
@@ -287,6 +307,14 @@ fn quoted(words: &[OsString]) -> String {
 /// # Errors
 /// The arguments are wrong, or the program does not run.
 pub fn run(arguments: &DebugArgs) -> anyhow::Result<()> {
+    let DebugArgs { run, skip, dispatch, finding, .. } = arguments;
+    let asked = *run || *skip > 0 || dispatch.is_some() || finding.is_some();
+    if (arguments.dap || arguments.listen.is_some()) && (asked || !arguments.arguments.is_empty()) {
+        let how = if arguments.dap { "--dap" } else { "--listen" };
+        return usage(Err(anyhow!(
+            "what is debugged is for the client's launch request to say, not for the words beside {how}"
+        )));
+    }
     if arguments.dap {
         let output = signal::take_standard_output()?;
         return serve(Box::new(BufReader::new(std::io::stdin())), Box::new(output));

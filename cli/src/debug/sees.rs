@@ -411,7 +411,7 @@ pub fn sees(stop: &mut Stopped<'_, '_, '_, '_, '_>, text: &str) -> Result<String
         } else {
             "these writes"
         },
-        if seen.forgotten { "; older values are forgotten" } else { "" }
+        if seen.forgotten { "; older values are forgotten, and might be read, too" } else { "" }
     );
     for (k, write) in (1..).zip(&seen.writes) {
         let _ = writeln!(out, "{}", wrote(stop, &at, k, write));

@@ -61,6 +61,12 @@ impl At<'_, '_, '_> {
         let runs = standing.strand.mask() >> lane & 1 != 0 && !standing.at_barrier;
         if runs { moment.access(standing.strand, lane) } else { None }
     }
+
+    /// Whether an invocation is about to sample texels.
+    pub fn samples(&self, who: Who) -> bool {
+        let (At::Moment(moment), Some((standing, lane))) = (self, self.standing(who)) else { return false };
+        !standing.at_barrier && moment.weighed(standing.strand).iter().any(|of| of.lane == lane)
+    }
 }
 
 /// What was found so far, in order, as far as accesses belong to it.

@@ -48,7 +48,8 @@ impl Front for Terminal {
             let mut line = String::new();
             match std::io::stdin().lock().read_line(&mut line) {
                 Ok(0) | Err(_) => {
-                    say("");
+                    // The line of the prompt ends here.
+                    let _ = writeln!(std::io::stdout());
                     return Resume::Quit;
                 }
                 Ok(_) => {}

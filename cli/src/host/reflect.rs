@@ -201,7 +201,8 @@ pub fn bindings(words: &[u32]) -> Result<BTreeMap<(u32, u32), BindingKind>, Stri
             Ok(kind) => found.insert((set, *binding), kind),
             Err(what) => {
                 return Err(format!(
-                    "not implemented in Pellucid: exec of a shader whose binding {set}:{binding} is {what}"
+                    "not implemented in Pellucid: exec of a shader whose binding {set}:{binding} is {what}; `pellucid \
+                     run` checks the program that binds it"
                 ));
             }
         };

@@ -123,6 +123,7 @@ pub fn dispatch(
         watchdog: config.watchdog(),
         stop: Some(&device.stop),
         until: exploring.until(),
+        complete: config.explore_complete,
         prints,
     };
     let begun = || exploring.execution();

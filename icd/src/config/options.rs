@@ -353,6 +353,12 @@ pub const OPTIONS: &[OptionSpec] = &[
         |c, v| put(&mut c.explore_time, v.parse().ok().map(Some)),
     )
     .internal(),
+    flag(
+        "explore-complete",
+        "explore mode: an exploration that cannot be complete ends at once; set by `pellucid hunt`",
+        |c, v| put(&mut c.explore_complete, switch(v)),
+    )
+    .internal(),
     option(
         "capture",
         "N:FOLDER",

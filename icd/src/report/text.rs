@@ -29,7 +29,13 @@ pub fn notes(finding: &Finding, context: &Context<'_>) -> Notes {
         out.notes.push(words::pushed(dispatch));
     }
     out.notes.extend(finding.facts.iter().map(|f| words::fact(f, dispatch)));
-    out.notes.extend(finding.missing.iter().map(|m| words::missing(m, dispatch)));
+    for missing in &finding.missing {
+        // Of two instructions of one line the same may be missing.
+        let note = words::missing(missing, dispatch);
+        if !out.notes.contains(&note) {
+            out.notes.push(note);
+        }
+    }
     for (index, access) in finding.accesses.iter().enumerate().filter(|(_, a)| a.admissible.len() > 1) {
         let value = |bits: &u64| words::value(*bits, access, context.of(access));
         let values: Vec<String> = access.admissible.iter().map(value).collect();

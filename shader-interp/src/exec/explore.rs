@@ -50,6 +50,8 @@ pub struct ExploreOptions<'a> {
     pub stop: Option<&'a AtomicBool>,
     /// No execution begins after it, but the first.
     pub until: Option<Instant>,
+    /// No execution begins, but the first, once the exploration cannot be complete any more.
+    pub complete: bool,
     /// Where DebugPrintf goes in the execution whose memory stays; `None`: nowhere.
     pub prints: Option<&'a PrintLog>,
 }
@@ -186,6 +188,9 @@ pub fn explore<W: Scheduler>(
     while search.with(Search::begin) {
         if begun && options.until.is_some_and(|until| Instant::now() >= until) {
             search.with(|search| search.limit(Limit::Time));
+            break;
+        }
+        if begun && options.complete && search.with(|search| !search.totals().complete()) {
             break;
         }
         begun = true;

@@ -19,6 +19,11 @@ const MOST_TEXELS: usize = 1 << 12;
 pub(super) fn choose(stop: &mut Stop<'_, '_, '_, '_, '_>, rest: &str) -> Result<String, String> {
     let focus = stop.session.focus;
     let next = stop.at.access(focus).filter(|next| next.operand.kind == AccessKind::Read);
+    if next.is_none() && stop.at.samples(focus) {
+        return Err(
+            "not implemented in Pellucid: choosing the texels that a sampling instruction reads".into()
+        );
+    }
     let next =
         next.ok_or("the next instruction is no load of memory that others may see; `stepi` goes on by one")?;
     let (size, count) = (u64::from(next.access.size), usize::from(next.access.components));
@@ -88,7 +93,7 @@ fn refused(text: &str, shown: &str, forgotten: bool) -> String {
     if forgotten {
         return format!(
             "{text} is not among the values that are remembered and allowed here: {shown}; older ones are \
-             forgotten, which the memory model may allow or not; `set` gives a variable any value"
+             forgotten, and so is whether the memory model allows them; `set` gives a variable any value"
         );
     }
     format!("the memory model does not allow {text} here, only {shown}; `set` gives a variable any value")

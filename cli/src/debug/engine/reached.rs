@@ -145,8 +145,18 @@ fn touches(
 ) -> Vec<Who> {
     let standing = moment.current();
     let mask = standing.strand.mask();
+    let within = |start: u64, end: u64| start < range.address + range.bytes && range.address < end;
     if !(0..32).any(|lane| mask >> lane & 1 != 0 && moment.access(standing.strand, lane).is_some()) {
-        return Vec::new();
+        if accesses == Accesses::Write || range.workgroup.is_some() {
+            return Vec::new();
+        }
+        let weighed = moment.weighed(standing.strand);
+        let reads = |who: &Who| {
+            let lane = lane_of(&standing, *who);
+            let mut of = weighed.iter().filter(|of| Some(of.lane) == lane);
+            of.any(|of| within(of.address, of.address + of.bytes))
+        };
+        return running(moment, only).into_iter().filter(reads).collect();
     }
     let hits = |who: &Who| {
         let Some(lane) = lane_of(&standing, *who) else { return false };
@@ -159,8 +169,8 @@ fn touches(
         };
         let shared = operand.place.class == StorageClasses::WORKGROUP;
         let space = shared.then_some(who.workgroup);
-        let (start, end) = (operand.place.address, operand.place.address + u64::from(operand.place.size));
-        kind && space == range.workgroup && start < range.address + range.bytes && range.address < end
+        let start = operand.place.address;
+        kind && space == range.workgroup && within(start, start + u64::from(operand.place.size))
     };
     running(moment, only).into_iter().filter(hits).collect()
 }

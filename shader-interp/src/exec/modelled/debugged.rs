@@ -15,6 +15,7 @@ use super::super::waiting::{Operand, memory_entry, operand_of};
 use super::{ModelledOptions, Resident, Run, Scheduler, Slot, Unit, start};
 use crate::code::{Opcode, Program};
 use crate::interface::{Grid, Resources};
+pub use crate::ops::image::weighed::Weighed;
 use pellucid_memory::access::{Access, Site};
 use pellucid_memory::agent::SubgroupIdentity;
 use pellucid_memory::checked::CheckedMemory;
@@ -162,7 +163,7 @@ impl<M: MemorySystem> Moment<'_, '_, M> {
     }
 
     /// What the instruction that a strand stands at does to memory that others may see, for one of its lanes:
-    /// nothing, where it samples, or names a texel that does not exist.
+    /// nothing, where it samples ([`Moment::weighed`]), or names a texel that does not exist.
     pub fn access(&self, strand: &Strand, lane: usize) -> Option<Accessed> {
         let program = self.context.program;
         let inst = program.code.get(strand.pc as usize)?;
@@ -177,6 +178,15 @@ impl<M: MemorySystem> Moment<'_, '_, M> {
         }
         let (entry, _) = memory_entry(program, inst)?;
         Some(Accessed { operand, site: entry.site, access: entry.access })
+    }
+
+    /// The texels that the instruction that a strand stands at reads by sampling, lane by lane; none for
+    /// other instructions.
+    pub fn weighed(&self, strand: &Strand) -> Vec<Weighed> {
+        let program = self.context.program;
+        let inst = program.code.get(strand.pc as usize).filter(|inst| inst.op == Opcode::Image);
+        let entry = inst.and_then(|inst| program.images.get(inst.imm as usize));
+        entry.map(|entry| entry.weighed(self.context, &strand.vectors, strand.mask)).unwrap_or_default()
     }
 }
 

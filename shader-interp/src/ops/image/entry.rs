@@ -34,8 +34,12 @@ pub(crate) fn execute<M: MemorySystem>(
     general(context, entry, vectors, mask, memory)
 }
 
+/// The same in general.
+///
+/// # Errors
+/// As for [`execute`].
 #[inline(always)]
-fn general<M: MemorySystem>(
+pub(super) fn general<M: MemorySystem>(
     context: &Context<'_>,
     entry: &ImageEntry,
     vectors: &mut [Lanes],

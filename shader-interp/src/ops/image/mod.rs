@@ -18,6 +18,7 @@ mod sample;
 #[cfg(test)]
 mod tests;
 mod texel;
+pub(crate) mod weighed;
 mod ycbcr;
 
 use crate::interface::{Descriptor, Resources};
