@@ -173,7 +173,8 @@ pub(super) fn serve<C: Words>(
                     }
                     LaneOperation::Modify(op, value, out) => {
                         let pending = || core.agents.has_pending(fast.first_lane + lane as u32);
-                        let keep = if undefined || pending() { None } else { fast.keeps(core, cell, lane) };
+                        let keep =
+                            if undefined || pending() { None } else { fast.keeps::<true>(core, cell, lane) };
                         if let Some(keep) = keep {
                             if fast.tells {
                                 fast.tell(core, cell.write, fast.first_lane + lane as u32);
@@ -416,9 +417,16 @@ impl FastPath {
             self.until = if self.looked.contains(Looked::PASSED) { self.passed } else { self.full };
         }
         let local = self.is_local(earlier.agent);
-        let ordered = (self.looked.contains(Looked::SAME) && earlier.agent == agent)
-            || (self.looked.contains(Looked::SHARED) && earlier.time <= self.until && local);
+        let ordered =
+            (self.looked.contains(Looked::SAME) && earlier.agent == agent) || self.has_passed(earlier);
         (ordered, self.looked.contains(Looked::MUTUAL) || (self.looked.contains(Looked::LOCAL) && local))
+    }
+
+    /// Whether a barrier of the workgroup orders the earlier access, which was looked at last, before all of
+    /// the workgroup's that follow.
+    #[inline(always)]
+    fn has_passed(&self, earlier: &Record) -> bool {
+        self.looked.contains(Looked::SHARED) && earlier.time <= self.until && self.is_local(earlier.agent)
     }
 
     /// Whether this agent is one of the workgroup.
@@ -522,13 +530,13 @@ impl FastPath {
     /// only atomics are mutually ordered.
     #[inline(always)]
     fn overwrites(&mut self, core: &Core, cell: &Cell, lane: usize) -> bool {
-        self.keeps(core, cell, lane).is_some()
+        self.keeps::<false>(core, cell, lane).is_some()
     }
 
-    /// Which accesses of the cell stay when lane `lane` writes the word (see [`Cell::overwrite_keeping`]);
-    /// nothing if that is not the common case.
+    /// Which accesses of the cell stay when lane `lane` writes the word, by an atomic or by none (see
+    /// [`Cell::overwrite_keeping`]); nothing if that is not the common case.
     #[inline(always)]
-    fn keeps(&mut self, core: &Core, cell: &Cell, lane: usize) -> Option<[bool; 3]> {
+    fn keeps<const ATOMIC: bool>(&mut self, core: &Core, cell: &Cell, lane: usize) -> Option<[bool; 3]> {
         let agent = self.first_lane + lane as u32;
         if cell.history != 0 {
             return None;
@@ -537,7 +545,10 @@ impl FastPath {
         for (keep, earlier) in keep.iter_mut().zip([cell.readers[0], cell.readers[1], cell.write]) {
             if earlier.kind != 0 {
                 let (ordered, mutual) = self.order(core, &earlier, agent);
-                if (!ordered && !mutual) || self.looked.contains(Looked::HIDDEN) {
+                // As [`Core::hides`] says.
+                let hides = self.looked.contains(Looked::HIDDEN)
+                    || (ATOMIC && !self.looked.contains(Looked::ATOMIC) && !self.has_passed(&earlier));
+                if (!ordered && !mutual) || hides {
                     return None;
                 }
                 *keep = !ordered;

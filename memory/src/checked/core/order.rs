@@ -12,14 +12,20 @@ impl Core {
     /// [`FastPath`](super::super::lanes::FastPath); `tests/fast_paths.rs` compares both with the order.)
     #[inline(always)]
     pub(super) fn quick(&self, earlier: &Record, who: Who, kind: &StaticAccess) -> bool {
-        let earlier_kind = self.kinds.get(earlier.kind);
-        if earlier_kind.reference != kind.reference || self.only_order() {
+        if self.only_order() {
             return false;
         }
-        if earlier.agent == who.agent {
-            return true;
-        }
-        earlier.agent.wrapping_sub(self.first_agent) < self.group_agents
+        let same = earlier.agent == who.agent && self.kinds.get(earlier.kind).reference == kind.reference;
+        same || self.passed(earlier, kind)
+    }
+
+    /// Whether a barrier of the workgroup orders the earlier access before all of the workgroup's of this
+    /// kind that follow.
+    #[inline(always)]
+    fn passed(&self, earlier: &Record, kind: &StaticAccess) -> bool {
+        let earlier_kind = self.kinds.get(earlier.kind);
+        earlier_kind.reference == kind.reference
+            && earlier.agent.wrapping_sub(self.first_agent) < self.group_agents
             && earlier_kind.non_private
             && kind.non_private
             && earlier.time <= self.barriers.until(kind.class, earlier_kind.needs_order_alone(kind))
@@ -36,11 +42,17 @@ impl Core {
             && earlier.time == self.agents.time(who.agent)
     }
 
-    /// Whether what is ordered after the later access may race with the earlier one all the same: a private
-    /// access by the same agent.
+    /// Whether what does not race with the later access may race with the earlier one all the same: with a
+    /// private access by the same agent; with one that is not atomic before an atomic, as atomics of others
+    /// need not be ordered after that, unless a barrier of the workgroup is between the two.
     #[inline(always)]
     pub(super) fn hides(&self, earlier: &Record, kind: &StaticAccess) -> bool {
-        kind.non_private && earlier.kind != 0 && !self.kinds.get(earlier.kind).non_private
+        if earlier.kind == 0 {
+            return false;
+        }
+        let earlier_kind = self.kinds.get(earlier.kind);
+        (kind.non_private && !earlier_kind.non_private)
+            || (kind.atomic && !earlier_kind.atomic && !self.passed(earlier, kind))
     }
 
     /// Whether an earlier access to the same bytes is ordered before an access by someone who knows `clocks`.
