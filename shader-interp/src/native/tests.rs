@@ -139,7 +139,11 @@ fn random_programs_compute_the_same_in_both_tiers() {
 
 #[test]
 fn random_programs_compute_the_same_between_accesses() {
-    let modelled = |seed| Generator { modelled: true, ..Generator::new(seed, seed % 3 != 0) };
+    let modelled = |seed| {
+        let mut generator = Generator::new(seed, seed % 3 != 0);
+        generator.modelled = true;
+        generator
+    };
     assert!(random_programs(300, modelled) > 600 || Level::all().is_empty());
 }
 
