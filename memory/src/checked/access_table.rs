@@ -27,7 +27,7 @@ struct Recent {
 bitflags::bitflags! {
     /// What is known of an earlier kind of accesses beside the present one.
     #[derive(Clone, Copy, Default)]
-    pub(super) struct Looked: u8 {
+    pub(super) struct Looked: u16 {
         const KNOWN = 1;
         /// The earlier one is atomic.
         const ATOMIC = 2;
@@ -43,6 +43,8 @@ bitflags::bitflags! {
         const HIDDEN = 64;
         /// They have one reference, and a barrier between them needs to order them alone.
         const PASSED = 128;
+        /// The earlier one outlasts this one, unless a barrier is between them.
+        const OUTLASTS = 256;
     }
 }
 
@@ -116,6 +118,7 @@ impl AccessTable {
         // Queue family and device scope: one instance in a dispatch.
         looked.set(Looked::MUTUAL, mutual && level >= Some(2));
         looked.set(Looked::LOCAL, mutual && level == Some(1));
+        looked.set(Looked::OUTLASTS, earlier.outlasts(own));
         looked.set(Looked::PASSED, same && earlier.needs_order_alone(own));
         looked.set(Looked::HIDDEN, (own.non_private && !earlier.non_private) || earlier.own() > own.own());
         if let Some(place) = place {

@@ -14,8 +14,8 @@ use super::superseded::{Superseded, Values};
 use crate::history::{History, Load, Loaded, Position, ValuePolicy, bits};
 use crate::model::ModelOptions;
 use crate::race::{
-    AgentId, Agents, Cell, HALF_BYTES, Halves, Histories, NOBODY, Order, Record, ReleaseSequence, Space,
-    Split, StaticAccess, Trace, before_both, readers,
+    AgentId, Agents, Cell, HALF_BYTES, Halves, Histories, Keep, NOBODY, Order, Record, ReleaseSequence,
+    Space, Split, StaticAccess, Trace, before_both, readers,
 };
 use crate::random::mix_all;
 use crate::scope::StorageClasses;
@@ -489,6 +489,9 @@ impl Core {
             && !self.is_more_available(&cell.write, who, kind)
             && !self.hides(first, kind)
             && !self.hides(latest, kind)
+            && !(self.outlasts(&cell.write, kind)
+                || self.outlasts(first, kind)
+                || self.outlasts(latest, kind))
         {
             cell.overwrite(self.record(who), old);
             return;
@@ -535,11 +538,18 @@ impl Core {
                 same &= !differs(entry.value);
                 earlier.push((entry.record, entry.position));
             }
-            earlier.extend(history.reads_since(bytes, self.kinds.list()).map(|read| (read.record, read.saw)));
+            earlier.extend(
+                history.reads_since(bytes, self.kinds.list(), &kind).map(|read| (read.record, read.saw)),
+            );
         }
         let hidden = earlier.iter().any(|(earlier, _)| self.hides(earlier, &kind));
         let found = self.conflicts(&earlier, who, &clocks, place, Told::AtOnce { same });
-        let keep = std::array::from_fn(|index| found.mutual.contains(&index));
+        let keep = std::array::from_fn(|index| match earlier.get(index) {
+            _ if found.mutual.contains(&index) => Keep::Mutual,
+            // A race is told once.
+            Some((record, _)) if self.outlasts(record, &kind) && !found.doubted => Keep::Outlasts,
+            _ => Keep::No,
+        });
         let record = self.record(who);
         if cell.history == 0 && bytes == 15 && heads.is_empty() && !hidden {
             let earlier = self.superseded.is_some().then_some(*cell);

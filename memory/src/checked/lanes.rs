@@ -12,7 +12,7 @@ use super::core::Core;
 use super::words::{Place, Words};
 use crate::access::{Access, AtomicOp};
 use crate::plain;
-use crate::race::{AgentId, Cell, CellRun, RUN, Record, Time};
+use crate::race::{AgentId, Cell, CellRun, Keep, RUN, Record, Time};
 use crate::raw;
 use crate::system::{LANES, Lanes, Mask};
 use std::sync::atomic::Ordering;
@@ -536,25 +536,28 @@ impl FastPath {
     /// Which accesses of the cell stay when lane `lane` writes the word, by an atomic or by none (see
     /// [`Cell::overwrite_keeping`]); nothing if that is not the common case.
     #[inline(always)]
-    fn keeps<const ATOMIC: bool>(&mut self, core: &Core, cell: &Cell, lane: usize) -> Option<[bool; 3]> {
+    fn keeps<const ATOMIC: bool>(&mut self, core: &Core, cell: &Cell, lane: usize) -> Option<[Keep; 3]> {
         let agent = self.first_lane + lane as u32;
         if cell.history != 0 {
             return None;
         }
-        let mut keep = [false; 3];
+        let mut keep = [Keep::No; 3];
         for (keep, earlier) in keep.iter_mut().zip([cell.readers[0], cell.readers[1], cell.write]) {
             if earlier.kind != 0 {
                 let (ordered, mutual) = self.order(core, &earlier, agent);
-                // As [`Core::hides`] says.
-                let hides = self.looked.contains(Looked::HIDDEN)
-                    || (ATOMIC && !self.looked.contains(Looked::ATOMIC) && !self.has_passed(&earlier));
-                if (!ordered && !mutual) || hides {
+                if (!ordered && !mutual) || self.looked.contains(Looked::HIDDEN) {
                     return None;
                 }
-                *keep = !ordered;
+                *keep = if !ordered {
+                    Keep::Mutual
+                } else if ATOMIC && self.looked.contains(Looked::OUTLASTS) && !self.has_passed(&earlier) {
+                    Keep::Outlasts
+                } else {
+                    Keep::No
+                };
             }
         }
         // What is kept is noted with what it stored, where somebody asks.
-        (keep == [false; 3] || core.superseded.is_none()).then_some(keep)
+        (keep == [Keep::No; 3] || core.superseded.is_none()).then_some(keep)
     }
 }

@@ -198,7 +198,8 @@ impl History {
 
     /// The writes that an access of this kind to some of the bytes may race with: the newest of each byte;
     /// for a plain access also the atomic ones that others superseded, as mutual order is not location order;
-    /// and the private ones that a non-private one superseded: nothing orders them.
+    /// those that [outlast](StaticAccess::outlasts) an atomic and were superseded by atomics alone; and the
+    /// private ones that a non-private one superseded: nothing orders them.
     pub fn conflicting(
         &self,
         bytes: u8,
@@ -213,18 +214,33 @@ impl History {
             entry.bytes & bytes != 0
                 && (self.newest(bytes).any(|other| other.position == entry.position)
                     || (!atomic && entry.position < newest && superseded.atomic)
+                    || (superseded.outlasts(kind) && self.only_atomics_since(entry.position, bytes, kinds))
                     || (shared && !superseded.non_private))
         })
     }
 
-    /// The reads of some of the bytes since they were last written, and private ones that a non-private write
-    /// superseded.
-    pub fn reads_since(&self, bytes: u8, kinds: &[StaticAccess]) -> impl Iterator<Item = &Read> {
+    /// Whether only atomics wrote some of the bytes after a position.
+    fn only_atomics_since(&self, position: Position, bytes: u8, kinds: &[StaticAccess]) -> bool {
+        let since = |entry: &&Entry| entry.position > position && entry.bytes & bytes != 0;
+        self.entries.iter().filter(since).all(|entry| kinds[entry.record.kind as usize].atomic)
+    }
+
+    /// The reads of some of the bytes that a write of this kind may race with: those since they were last
+    /// written; those that outlast an atomic, and after which atomics alone wrote; and private ones that a
+    /// non-private write superseded.
+    pub fn reads_since(
+        &self,
+        bytes: u8,
+        kinds: &[StaticAccess],
+        kind: &StaticAccess,
+    ) -> impl Iterator<Item = &Read> {
         let ends_shared = self.ends_shared(bytes, kinds);
         self.reads.iter().filter(move |read| {
             let shared = read.bytes & bytes;
             shared != 0
                 && (self.newest(shared).all(|entry| entry.position <= read.at)
+                    || (kinds[read.record.kind as usize].outlasts(kind)
+                        && self.only_atomics_since(read.at, shared, kinds))
                     || (ends_shared && !kinds[read.record.kind as usize].non_private))
         })
     }

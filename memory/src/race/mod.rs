@@ -64,7 +64,7 @@ pub use explain::{Case, Explanation};
 pub use histories::Histories;
 pub use order::{Later, Order, Record, StaticAccess};
 pub use release_sequence::ReleaseSequence;
-pub use shadow::{Cell, CellRun, NOBODY, PAGE_BYTES, RUN, Shadow};
+pub use shadow::{Cell, CellRun, Keep, NOBODY, PAGE_BYTES, RUN, Shadow};
 pub use slice::{Pair, Slice, Space, Trace};
 pub use split::{HALF_BYTES, Halves, Split, before_both, readers, unwritten};
 pub use standing::Standing;

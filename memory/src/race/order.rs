@@ -92,6 +92,13 @@ impl StaticAccess {
         plain && self.non_private && later.non_private && available && visible
     }
 
+    /// Whether other atomics that need no order after `later` may race with this access, though it is ordered
+    /// before `later`: one of a workgroup's memory that is not atomic, before an atomic.
+    #[inline(always)]
+    pub fn outlasts(&self, later: &StaticAccess) -> bool {
+        later.atomic && !self.atomic && later.class == StorageClasses::WORKGROUP
+    }
+
     /// The synchronising part.
     #[inline]
     pub fn operation(&self) -> Operation {

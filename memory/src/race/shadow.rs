@@ -117,12 +117,12 @@ impl Cell {
         (self.readers, self.reader_bytes, self.forgot) = ([NOBODY; 2], [0; 2], false);
     }
 
-    /// The same of an atomic write; `keep` says which of the two readers and of the write before it are not
-    /// ordered before it (but mutually ordered with it): those stay, as readers, at most two. Whether a write
-    /// is forgotten where some stay, the caller knows, who knows which readers are writes.
+    /// The same of an atomic write; `keep` says which of the two readers and of the write before it stay, as
+    /// readers, at most two. Whether a write is forgotten where some stay, the caller knows, who knows which
+    /// readers are writes.
     #[inline(always)]
-    pub fn overwrite_keeping(&mut self, record: Record, before: u32, keep: [bool; 3]) {
-        if keep == [false; 3] {
+    pub fn overwrite_keeping(&mut self, record: Record, before: u32, keep: [Keep; 3]) {
+        if keep == [Keep::No; 3] {
             return self.overwrite(record, before);
         }
         let none = ((NOBODY, 0), (NOBODY, 0));
@@ -140,8 +140,8 @@ impl Cell {
 /// The first and the latest reader with an earlier access that stays, if it does. No closure: it would not be
 /// compiled for the instructions around it.
 #[inline(always)]
-fn joined((first, latest): (Reader, Reader), keep: bool, earlier: Reader) -> (Reader, Reader) {
-    if !keep || earlier.0.kind == 0 {
+fn joined((first, latest): (Reader, Reader), keep: Keep, earlier: Reader) -> (Reader, Reader) {
+    if keep == Keep::No || earlier.0.kind == 0 {
         return (first, latest);
     }
     // Writes stay in modification order.
@@ -150,6 +150,18 @@ fn joined((first, latest): (Reader, Reader), keep: bool, earlier: Reader) -> (Re
         if known(&first) == known(&earlier) { (latest, (NOBODY, 0)) } else { (first, latest) };
     let (first, latest, _) = with_reader(first, latest, earlier);
     (first, latest)
+}
+
+/// Whether an access stays when an atomic replaces it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Keep {
+    /// It is ordered before the atomic, and all that may race with it races with the atomic.
+    #[default]
+    No,
+    /// It is mutually ordered with the atomic, and not ordered before it.
+    Mutual,
+    /// It is ordered before the atomic, and [outlasts](super::StaticAccess::outlasts) it.
+    Outlasts,
 }
 
 /// A reader, and which bytes of the word it read.

@@ -2,7 +2,7 @@
 
 use super::launch::Launch;
 use super::prints::PrintLog;
-use crate::code::{Marked, Program};
+use crate::code::Program;
 use crate::interface::{Grid, PUSH_UNSET, Resources};
 use crate::ops::image::planar::Plane;
 use crate::tier::{Progress, Tier};
@@ -47,15 +47,6 @@ impl<'a> Context<'a> {
             partly_bound: false,
             progress: Progress::of(program),
         }
-    }
-
-    /// Modelled mode: the instructions with marks where machine code goes on, if there is any.
-    #[inline(always)]
-    pub fn marked(&self) -> Option<&'a Marked> {
-        if self.tier == Tier::Interpreter {
-            return None;
-        }
-        self.progress.code()?.marked()
     }
 
     /// Plain mode: memory for a workgroup.

@@ -32,7 +32,7 @@ pub(crate) fn run<M: MemorySystem>(
             None => native::enter::run(level, code, context, strand, memory, control),
         };
     }
-    interpret_at::<M, false>(level, context, strand, memory, control, 0)
+    interpret_at::<M, false>(level, context, strand, memory, control, 0, None)
 }
 
 /// The same in modelled mode: in the interpreter up to a mark, from there in machine code up to what only the
@@ -46,7 +46,7 @@ fn run_marked<M: MemorySystem>(
     control: &Control,
 ) -> Result<Step, Trap> {
     loop {
-        let step = interpret_at::<M, false>(level, context, strand, memory, control, 0)?;
+        let step = interpret_at::<M, false>(level, context, strand, memory, control, 0, Some(marked))?;
         // No visible operation is a mark.
         if step != Step::Yielded || !marked.is_mark(strand.pc) {
             return Ok(step);

@@ -13,7 +13,7 @@ use super::prints::print;
 use super::strand::{Step, Strand};
 use super::target::{Baseline, CHUNK, Target, Work};
 use crate::code::isa::instruction_table;
-use crate::code::{ImageEntry, Inst, MemoryEntry, NOTES, Opcode};
+use crate::code::{ImageEntry, Inst, Marked, MemoryEntry, NOTES, Opcode};
 use crate::ir::GroupKind;
 use crate::math::{convert, single};
 use crate::ops::{group, image, memory as table};
@@ -76,6 +76,7 @@ macro_rules! define_run {
             memory: &mut M,
             control: &Control,
             to: u32,
+            marked: Option<&Marked>,
         ) -> Result<Step, Trap> {
             let program = context.program;
             assert!(
@@ -84,8 +85,7 @@ macro_rules! define_run {
                     && context.views.len() == program.views.len()
                     && (strand.pc as usize) < program.code.len()
             );
-            // One instruction alone is always the program's own.
-            let marked = if BOUNDED { None } else { context.marked().and_then(|marked| marked.code(program)) };
+            let marked = marked.and_then(|marked| marked.code(program));
             let code = marked.unwrap_or(&program.code).as_ptr();
             let v: *mut Lanes = strand.vectors.as_mut_ptr();
             let m: *mut Mask = strand.masks.as_mut_ptr();
@@ -104,8 +104,8 @@ macro_rules! define_run {
             }
             // SAFETY (of the whole loop): the verifier, through which alone a `Program` comes to be, has
             // checked register numbers, table entries and jump targets and that the last instruction is Done;
-            // marks in place of instructions have no operands, and stop the loop; and the assertion above the sizes of the files. Nothing else accesses the files meanwhile.
-            // Registers of one instruction may be the same: they are read through shared references, none of
+            // marks in place of instructions have no operands, and stop the loop. The assertion above has
+            // checked the sizes of the files. Nothing else accesses the files meanwhile. Registers of one instruction may be the same: they are read through shared references, none of
             // which lives when a register is written.
             macro_rules! vector {
                 ($k:expr) => {
@@ -523,8 +523,9 @@ fn run_avx2<M: MemorySystem, const BOUNDED: bool>(
     memory: &mut M,
     control: &Control,
     to: u32,
+    marked: Option<&Marked>,
 ) -> Result<Step, Trap> {
-    interpret::<M, super::target::Avx2, BOUNDED>(context, strand, memory, control, to)
+    interpret::<M, super::target::Avx2, BOUNDED>(context, strand, memory, control, to, marked)
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -535,8 +536,9 @@ fn run_avx512<M: MemorySystem, const BOUNDED: bool>(
     memory: &mut M,
     control: &Control,
     to: u32,
+    marked: Option<&Marked>,
 ) -> Result<Step, Trap> {
-    interpret::<M, super::target::Avx512, BOUNDED>(context, strand, memory, control, to)
+    interpret::<M, super::target::Avx512, BOUNDED>(context, strand, memory, control, to, marked)
 }
 
 /// Whether the modelled loop is there for the least that hosts have only, which is quicker to build. The
@@ -544,7 +546,8 @@ fn run_avx512<M: MemorySystem, const BOUNDED: bool>(
 pub(super) const ONE_INSTRUCTION_SET: bool = cfg!(one_instruction_set) || cfg!(test);
 
 /// The loop for `level`; with `BOUNDED` until the strand is outside of the instructions from the one where it
-/// stands to before `to`, but one at least: [`Step::Yielded`].
+/// stands to before `to`, but one at least: [`Step::Yielded`]. With `marked` it runs these instructions, and
+/// a strand that comes to a mark has yielded, too.
 #[inline(always)]
 pub(crate) fn interpret_at<M: MemorySystem, const BOUNDED: bool>(
     level: Level,
@@ -553,19 +556,20 @@ pub(crate) fn interpret_at<M: MemorySystem, const BOUNDED: bool>(
     memory: &mut M,
     control: &Control,
     to: u32,
+    marked: Option<&Marked>,
 ) -> Result<Step, Trap> {
     let one = if M::MODELLED { ONE_INSTRUCTION_SET } else { cfg!(one_instruction_set) };
     if one || !M::EACH_INSTRUCTION_SET {
-        return interpret::<M, Baseline, BOUNDED>(context, strand, memory, control, to);
+        return interpret::<M, Baseline, BOUNDED>(context, strand, memory, control, to, marked);
     }
     match level.set() {
         // SAFETY: detected: `Level` is nothing else.
         #[cfg(target_arch = "x86_64")]
-        Set::Avx512 => unsafe { run_avx512::<M, BOUNDED>(context, strand, memory, control, to) },
+        Set::Avx512 => unsafe { run_avx512::<M, BOUNDED>(context, strand, memory, control, to, marked) },
         // SAFETY: detected.
         #[cfg(target_arch = "x86_64")]
-        Set::Avx2 => unsafe { run_avx2::<M, BOUNDED>(context, strand, memory, control, to) },
-        Set::Baseline => interpret::<M, Baseline, BOUNDED>(context, strand, memory, control, to),
+        Set::Avx2 => unsafe { run_avx2::<M, BOUNDED>(context, strand, memory, control, to, marked) },
+        Set::Baseline => interpret::<M, Baseline, BOUNDED>(context, strand, memory, control, to, marked),
     }
 }
 
@@ -595,5 +599,5 @@ pub(super) fn run_next<M: MemorySystem>(
     control: &Control,
 ) -> Result<Step, Trap> {
     strand.granted = true;
-    interpret::<M, Baseline, true>(context, strand, memory, control, 0)
+    interpret::<M, Baseline, true>(context, strand, memory, control, 0, None)
 }

@@ -13,7 +13,7 @@ pub(crate) enum Step {
     Done,
     /// The running lanes have arrived at the workgroup control barrier of this number.
     AtBarrier(u32),
-    /// Modelled mode: stopped before a visible operation.
+    /// Modelled mode: stopped before a visible operation; in the loop also at a mark.
     Yielded,
     /// The fuel is spent: time to look at the watchdog, or to let others run.
     OutOfFuel,

@@ -2,7 +2,7 @@
 //!
 //! `unsafe` is here and in [`super::executable`] alone. It rests on four things: the translator emits code
 //! for verified programs only, so that registers, masks and targets are in range; a strand's files have the
-//! sizes that the verifier knew ([`Visit::go`] checks it) and nobody else touches them meanwhile; views
+//! sizes that the verifier knew ([`state`](fn@state) checks it) and nobody else touches them meanwhile; views
 //! and workgroup memory are mapped as long as the strand runs, the code keeps to their bounds, and what it
 //! does to their bytes is what the rule of `pellucid_memory::raw` says; and the code is entered on hosts that
 //! have its instructions ([`Level`](crate::exec::level::Level) was detected).
@@ -224,7 +224,7 @@ unsafe extern "sysv64" fn rows<M: MemorySystem>(state: *mut State, from: u32, to
         let mut stopped = None;
         // What is the rule is told by a bit: an outcome is large.
         let run = AssertUnwindSafe(|| {
-            let outcome = interpret_at::<M, true>(visit.level, context, strand, memory, control, to);
+            let outcome = interpret_at::<M, true>(visit.level, context, strand, memory, control, to, None);
             let goes_on = matches!(outcome, Ok(Step::Yielded));
             if !goes_on {
                 stopped = Some(outcome);

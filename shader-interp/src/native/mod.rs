@@ -7,8 +7,8 @@
 //! values are bit for bit those of the interpreter.
 //!
 //! In modelled mode every access, barrier and note is the interpreter's: machine code is what lies between
-//! them. The interpreter finds marks where enough of it follows ([`Opcode::Native`](crate::code::Opcode)), and
-//! takes over where it ends.
+//! them. The interpreter finds marks ([`Opcode::Native`](crate::code::Opcode)) where enough of it follows,
+//! and takes over where it ends.
 //!
 //! Stages: [`translate`] (lines, regions, loops of clusters of lanes, control), [`registers`] (values in host
 //! registers), [`rows`], [`memory`] and [`image`] (the encodings), [`operation`] (vector instructions for 8

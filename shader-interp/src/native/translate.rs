@@ -109,7 +109,8 @@ struct Translator<'a> {
     labels: FxHashMap<usize, Label>,
     regions: Vec<Region>,
     aparts: Vec<Apart>,
-    /// Where instructions of a region are entered that follow one which the interpreter may have run.
+    /// Where instructions of a region are entered that follow one which the interpreter may have run, or that
+    /// it comes to by a jump back.
     pads: Vec<(usize, Label)>,
     exits: Vec<(Label, Exit)>,
     ended: Label,
@@ -138,7 +139,7 @@ pub(super) fn translate(
     let encoded: u64 = (0..kinds.len()).filter(|row| !interpreted(*row)).map(often).sum();
     let begins = |row: &usize| interpreted(*row) && (*row == 0 || !interpreted(*row - 1));
     let calls: u64 = (0..kinds.len()).filter(begins).map(often).sum();
-    let marks = if code.modelled { marks(code, &kinds, often) } else { Vec::new() };
+    let marks = if code.modelled { marks(code, &kinds, &loops) } else { Vec::new() };
     let worth = if code.modelled { marks.contains(&true) } else { encoded >= CALL * calls };
     if !always && !worth {
         return Ok(None);

@@ -42,17 +42,18 @@ impl Core {
             && earlier.time == self.agents.time(who.agent)
     }
 
-    /// Whether what does not race with the later access may race with the earlier one all the same: with a
-    /// private access by the same agent; with one that is not atomic before an atomic, as atomics of others
-    /// need not be ordered after that, unless a barrier of the workgroup is between the two.
+    /// Whether what is ordered after the later access may race with the earlier one all the same: a private
+    /// access by the same agent.
     #[inline(always)]
     pub(super) fn hides(&self, earlier: &Record, kind: &StaticAccess) -> bool {
-        if earlier.kind == 0 {
-            return false;
-        }
-        let earlier_kind = self.kinds.get(earlier.kind);
-        (kind.non_private && !earlier_kind.non_private)
-            || (kind.atomic && !earlier_kind.atomic && !self.passed(earlier, kind))
+        kind.non_private && earlier.kind != 0 && !self.kinds.get(earlier.kind).non_private
+    }
+
+    /// Whether what need not be ordered after the later access may race with the earlier one all the same: it
+    /// [outlasts](StaticAccess::outlasts) it, and no barrier of the workgroup is between the two.
+    #[inline(always)]
+    pub(super) fn outlasts(&self, earlier: &Record, kind: &StaticAccess) -> bool {
+        earlier.kind != 0 && self.kinds.get(earlier.kind).outlasts(kind) && !self.passed(earlier, kind)
     }
 
     /// Whether an earlier access to the same bytes is ordered before an access by someone who knows `clocks`.

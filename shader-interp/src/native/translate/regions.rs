@@ -7,6 +7,7 @@ use super::super::rows::{is_long, needs_many};
 use super::{LINE, Translator, Treatment, target};
 use crate::code::{Inst, Opcode};
 use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// Host registers that a line needs for itself in a region.
@@ -114,6 +115,17 @@ impl Translator<'_> {
             {
                 let label = self.asm().label();
                 self.pads.push((row + 1, label));
+            }
+        }
+        if self.part.code.modelled {
+            // The interpreter may come to the beginning of each loop.
+            let starts =
+                code.iter().enumerate().filter_map(|(row, inst)| target(inst).filter(|to| *to <= row));
+            for row in starts.collect::<BTreeSet<usize>>() {
+                if self.region(row).is_some_and(|region| self.regions[region].rows.start != row) {
+                    let label = self.asm().label();
+                    self.pads.push((row, label));
+                }
             }
         }
         self.cut_lines(&mut begins);
