@@ -105,8 +105,9 @@ macro_rules! define_run {
             // SAFETY (of the whole loop): the verifier, through which alone a `Program` comes to be, has
             // checked register numbers, table entries and jump targets and that the last instruction is Done;
             // marks in place of instructions have no operands, and stop the loop. The assertion above has
-            // checked the sizes of the files. Nothing else accesses the files meanwhile. Registers of one instruction may be the same: they are read through shared references, none of
-            // which lives when a register is written.
+            // checked the sizes of the files. Nothing else accesses the files meanwhile. Registers of one
+            // instruction may be the same: they are read through shared references, none of which lives when
+            // a register is written.
             macro_rules! vector {
                 ($k:expr) => {
                     // SAFETY: see above.
