@@ -1,12 +1,13 @@
 //! What check mode costs: time on one thread beside run mode, both in both tiers, and memory beside the
 //! bytes that a program touches.
 //!
-//! `cargo bench -p pellucid-shader-interp --bench check_cost` prints one table. Time is what the thread had
-//! of a processor during the dispatch alone, in milliseconds: the least of several on one device; of the first
-//! in check mode, which allocates the shadow memory. Check mode's time is also given as a multiple of run
-//! mode's in the same tier. Memory is the most that the heap held above what it held before the checked
-//! dispatch, over the bytes of the buffers, all of which the kernels touch. Arguments choose kernels by parts of their names; `--long` adds the largest sizes, and `--short`
-//! measures each kernel once.
+//! `cargo bench -p pellucid-shader-interp --bench check_cost` prints one table. Time is what the thread
+//! had of a processor during the dispatch alone, in milliseconds: the least of several on one device; of
+//! the first in check mode, which allocates the shadow memory. Check mode's time is also given as a
+//! multiple of run mode's in the same tier. Memory is the most that the heap held above what it held
+//! before the checked dispatch, over the bytes of the buffers, all of which the kernels touch. Arguments
+//! choose kernels by parts of their names; `--long` adds the largest sizes, and `--short` measures each
+//! kernel once.
 
 #![allow(missing_docs, clippy::print_stdout)]
 
