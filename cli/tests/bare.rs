@@ -17,6 +17,13 @@ fn pellucid(path: &str, arguments: &[&str]) -> Output {
     command.env("PATH", path).args(arguments).output().expect("it starts")
 }
 
+/// The path of a file with this text.
+fn file_in(folder: &Path, name: &str, text: &str) -> String {
+    let path = folder.join(name);
+    std::fs::write(&path, text).expect("a file");
+    path.display().to_string()
+}
+
 #[test]
 fn a_shader_is_enough() {
     let output = pellucid("", &["exec", demo("reduce.spv").to_str().unwrap(), "--dump", "0:2"]);
@@ -49,9 +56,8 @@ fn the_only_entry_point_need_not_be_named() {
         let bodies: String = entries.iter().map(body).collect();
         let types = "%void = OpTypeVoid\n%fn = OpTypeFunction %void\n";
         let head = "OpCapability Shader\nOpMemoryModel Logical GLSL450\n";
-        let path = folder.path().join(format!("{}.spvasm", entries.len()));
-        std::fs::write(&path, format!("{head}{list}{modes}{types}{bodies}")).expect("a file");
-        path.display().to_string()
+        let text = format!("{head}{list}{modes}{types}{bodies}");
+        file_in(folder.path(), &format!("{}.spvasm", entries.len()), &text)
     };
     let one = pellucid("", &["exec", &module(&["step"])]);
     assert_eq!(one.status.code(), Some(0), "{}", errors(&one));
@@ -65,11 +71,7 @@ fn the_only_entry_point_need_not_be_named() {
 #[test]
 fn sources_are_compiled_by_whoever_is_installed() {
     let folder = tempfile::tempdir().expect("a folder");
-    let file = |name: &str, text: &str| {
-        let path = folder.path().join(name);
-        std::fs::write(&path, text).expect("a file");
-        path.display().to_string()
-    };
+    let file = |name: &str, text: &str| file_in(folder.path(), name, text);
     let shader = file("a.wgsl", "whatever\n");
     let path = folder.path().display().to_string();
     let missing = pellucid(&path, &["exec", &shader]);
@@ -98,11 +100,7 @@ fn sources_are_compiled_by_whoever_is_installed() {
 #[test]
 fn macros_are_for_the_compiler_of_a_source_in_every_command() {
     let folder = tempfile::tempdir().expect("a folder");
-    let file = |name: &str, text: &str| {
-        let path = folder.path().join(name);
-        std::fs::write(&path, text).expect("a file");
-        path.display().to_string()
-    };
+    let file = |name: &str, text: &str| file_in(folder.path(), name, text);
     let path = folder.path().display().to_string();
     let spirv = demo("reduce.spv").display().to_string();
     let (out, given) = ("${10}", "[ \"$1\" = -DN=4 ] && [ \"$2\" = '-DVALUE=3 + 4' ]");
@@ -151,11 +149,7 @@ fn macros_are_for_the_compiler_of_a_source_in_every_command() {
 #[test]
 fn an_entry_point_is_named_for_the_compilers_that_want_one() {
     let folder = tempfile::tempdir().expect("a folder");
-    let file = |name: &str, text: &str| {
-        let path = folder.path().join(name);
-        std::fs::write(&path, text).expect("a file");
-        path.display().to_string()
-    };
+    let file = |name: &str, text: &str| file_in(folder.path(), name, text);
     let path = folder.path().display().to_string();
     let spirv = demo("reduce.spv").display().to_string();
     // As glslangValidator does: it makes something of what is not there, and says so.

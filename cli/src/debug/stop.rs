@@ -65,7 +65,7 @@ impl At<'_, '_, '_> {
     /// Whether an invocation is about to sample texels.
     pub fn samples(&self, who: Who) -> bool {
         let (At::Moment(moment), Some((standing, lane))) = (self, self.standing(who)) else { return false };
-        !standing.at_barrier && moment.weighed(standing.strand).iter().any(|of| of.lane == lane)
+        !standing.at_barrier && moment.sampled_texels(standing.strand).iter().any(|of| of.lane == lane)
     }
 }
 

@@ -1,4 +1,6 @@
-//! Which instruction sets the host has.
+//! Which instruction sets the host has, and which the loop is there for.
+
+use pellucid_memory::system::MemorySystem;
 
 /// The instruction sets that the loop is compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -8,6 +10,12 @@ pub(crate) enum Set {
     Avx2,
     #[cfg(target_arch = "x86_64")]
     Avx512,
+}
+
+/// Whether the loop over this memory is there for the least that hosts have alone, which is quicker to build:
+/// the crate's unit tests compare machine code with the plain loop of its instruction set.
+pub(crate) const fn has_one_loop<M: MemorySystem>() -> bool {
+    !M::EACH_INSTRUCTION_SET || cfg!(one_instruction_set) || (M::MODELLED && cfg!(test))
 }
 
 /// Instructions that this host has: there is no other way to come by one than to detect them.

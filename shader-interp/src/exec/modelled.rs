@@ -18,10 +18,10 @@ use super::divergence::{on_arrival, on_completion};
 use super::entry::run;
 pub use super::granularity::Granularity;
 use super::granularity::stop_at;
-use super::level::Level;
+use super::level::{Level, has_one_loop};
 use super::limits::Limits;
 use super::prints::PrintLog;
-use super::run::{Control, ONE_INSTRUCTION_SET};
+use super::run::Control;
 pub use super::scheduler::{Scheduler, SeededScheduler, Unit};
 use super::spin::{Did, SpinWatch, Stage};
 use super::strand::{Step, StrandPool, merge_at_barriers};
@@ -188,7 +188,7 @@ fn start<M: MemorySystem>(
     let mut context = Context::new(program, grid, resources);
     context.prints = options.prints;
     // Both tiers have to compute with the same instruction set: a NaN's bits tell it.
-    if M::EACH_INSTRUCTION_SET && !ONE_INSTRUCTION_SET && debugger.is_none() {
+    if !has_one_loop::<M>() && debugger.is_none() {
         context.tier = options.tier;
         context.progress.add(&context, 0);
     }

@@ -8,7 +8,7 @@ use super::far;
 use super::flat;
 use super::granularity::shared;
 use super::lane::{Lane, blend, lanes, test};
-use super::level::{Level, Set};
+use super::level::{Level, Set, has_one_loop};
 use super::prints::print;
 use super::strand::{Step, Strand};
 use super::target::{Baseline, CHUNK, Target, Work};
@@ -542,10 +542,6 @@ fn run_avx512<M: MemorySystem, const BOUNDED: bool>(
     interpret::<M, super::target::Avx512, BOUNDED>(context, strand, memory, control, to, marked)
 }
 
-/// Whether the modelled loop is there for the least that hosts have only, which is quicker to build. The
-/// crate's unit tests compare machine code with the plain loop of its instruction set.
-pub(super) const ONE_INSTRUCTION_SET: bool = cfg!(one_instruction_set) || cfg!(test);
-
 /// The loop for `level`; with `BOUNDED` until the strand is outside of the instructions from the one where it
 /// stands to before `to`, but one at least: [`Step::Yielded`]. With `marked` it runs these instructions, and
 /// a strand that comes to a mark has yielded, too.
@@ -559,8 +555,7 @@ pub(crate) fn interpret_at<M: MemorySystem, const BOUNDED: bool>(
     to: u32,
     marked: Option<&Marked>,
 ) -> Result<Step, Trap> {
-    let one = if M::MODELLED { ONE_INSTRUCTION_SET } else { cfg!(one_instruction_set) };
-    if one || !M::EACH_INSTRUCTION_SET {
+    if has_one_loop::<M>() {
         return interpret::<M, Baseline, BOUNDED>(context, strand, memory, control, to, marked);
     }
     match level.set() {

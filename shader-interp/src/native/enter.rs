@@ -154,7 +154,7 @@ pub(crate) fn run_on(code: &NativeCode, context: &Context<'_>, strand: &mut Stra
 }
 
 /// In the place of [`rows`], where nobody calls it.
-unsafe extern "sysv64" fn nothing(_: *mut State, _: u32, _: u32) -> *const u8 {
+extern "sysv64" fn nothing(_: *mut State, _: u32, _: u32) -> *const u8 {
     std::ptr::null()
 }
 

@@ -150,10 +150,10 @@ fn touches(
         if accesses == Accesses::Write || range.workgroup.is_some() {
             return Vec::new();
         }
-        let weighed = moment.weighed(standing.strand);
+        let texels = moment.sampled_texels(standing.strand);
         let reads = |who: &Who| {
             let lane = lane_of(&standing, *who);
-            let mut of = weighed.iter().filter(|of| Some(of.lane) == lane);
+            let mut of = texels.iter().filter(|of| Some(of.lane) == lane);
             of.any(|of| within(of.address, of.address + of.bytes))
         };
         return running(moment, only).into_iter().filter(reads).collect();

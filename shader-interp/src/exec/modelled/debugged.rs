@@ -15,7 +15,7 @@ use super::super::waiting::{Operand, memory_entry, operand_of};
 use super::{ModelledOptions, Resident, Run, Scheduler, Slot, Unit, start};
 use crate::code::{Opcode, Program};
 use crate::interface::{Grid, Resources};
-pub use crate::ops::image::weighed::Weighed;
+pub use crate::ops::image::sampled::SampledTexel;
 use pellucid_memory::access::{Access, Site};
 use pellucid_memory::agent::SubgroupIdentity;
 use pellucid_memory::checked::CheckedMemory;
@@ -163,7 +163,7 @@ impl<M: MemorySystem> Moment<'_, '_, M> {
     }
 
     /// What the instruction that a strand stands at does to memory that others may see, for one of its lanes:
-    /// nothing, where it samples ([`Moment::weighed`]), or names a texel that does not exist.
+    /// nothing, where it samples ([`Moment::sampled_texels`]), or names a texel that does not exist.
     pub fn access(&self, strand: &Strand, lane: usize) -> Option<Accessed> {
         let program = self.context.program;
         let inst = program.code.get(strand.pc as usize)?;
@@ -182,11 +182,13 @@ impl<M: MemorySystem> Moment<'_, '_, M> {
 
     /// The texels that the instruction that a strand stands at reads by sampling, lane by lane; none for
     /// other instructions.
-    pub fn weighed(&self, strand: &Strand) -> Vec<Weighed> {
+    pub fn sampled_texels(&self, strand: &Strand) -> Vec<SampledTexel> {
         let program = self.context.program;
         let inst = program.code.get(strand.pc as usize).filter(|inst| inst.op == Opcode::Image);
         let entry = inst.and_then(|inst| program.images.get(inst.imm as usize));
-        entry.map(|entry| entry.weighed(self.context, &strand.vectors, strand.mask)).unwrap_or_default()
+        entry
+            .map(|entry| entry.sampled_texels(self.context, &strand.vectors, strand.mask))
+            .unwrap_or_default()
     }
 }
 

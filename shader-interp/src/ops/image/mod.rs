@@ -15,10 +15,10 @@ mod footprint;
 mod level;
 pub(crate) mod planar;
 mod sample;
+pub(crate) mod sampled;
 #[cfg(test)]
 mod tests;
 mod texel;
-pub(crate) mod weighed;
 mod ycbcr;
 
 use crate::interface::{Descriptor, Resources};

@@ -12,7 +12,7 @@ use pellucid_memory::system::{LANES, Lanes, Mask, MemorySystem, Pointers, Trap};
 
 /// A texel that a lane reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Weighed {
+pub struct SampledTexel {
     /// Its number in the subgroup.
     pub lane: usize,
     /// Device address of its first byte, or of that of its block.
@@ -22,12 +22,17 @@ pub struct Weighed {
 }
 
 /// A memory that notes loads.
-struct Noted(Vec<Weighed>);
+struct Noted(Vec<SampledTexel>);
 
 impl ImageEntry {
     /// The texels that a sampling instruction reads for the lanes of `mask`; none for other instructions, and
     /// where it would trap.
-    pub(crate) fn weighed(&self, context: &Context<'_>, vectors: &[Lanes], mask: Mask) -> Vec<Weighed> {
+    pub(crate) fn sampled_texels(
+        &self,
+        context: &Context<'_>,
+        vectors: &[Lanes],
+        mask: Mask,
+    ) -> Vec<SampledTexel> {
         let mut noted = Noted(Vec::new());
         if self.instruction.operation != Operation::Sample {
             return noted.0;
@@ -57,7 +62,7 @@ impl MemorySystem for Noted {
         let lanes = (0..LANES).filter(|lane| mask >> lane & 1 != 0);
         self.0.extend(lanes.map(|lane| {
             let offset = u64::from(offset.0[lane].wrapping_add(immediate));
-            Weighed { lane, address: view.address.wrapping_add(offset), bytes }
+            SampledTexel { lane, address: view.address.wrapping_add(offset), bytes }
         }));
         Ok(())
     }
