@@ -18,25 +18,28 @@ pub(crate) const MAX_TYPES: u32 = 1 << 9;
 /// Bytes of stack that any thread has left.
 const LEFT: usize = 96 << 10;
 
-/// Bytes of stack for a module without nesting, for each block and for each type: more than was measured.
+/// Bytes of stack for a module without nesting, for each region that may lie in another one and for each type:
+/// more than was measured.
 const BASE: usize = 32 << 10;
-const BLOCK: usize = if cfg!(debug_assertions) { 16 << 10 } else { 2 << 10 };
+const REGION: usize = if cfg!(debug_assertions) { 16 << 10 } else { 2 << 10 };
 const TYPE: usize = if cfg!(debug_assertions) { 4 << 10 } else { 512 };
 
 /// An upper bound of the stack in bytes that compiling `words` takes: functions are inlined, but none within
 /// itself.
 fn needed(words: &[u32]) -> usize {
-    let (mut blocks, mut types) = (0, 0);
+    let (mut regions, mut types) = (0, 0);
     let mut rest = words.get(5..).unwrap_or_default();
     while let Some(&first) = rest.first() {
         match Op::from_u32(first & 0xffff) {
-            Some(Op::Label) => blocks += 1,
+            Some(Op::Label) => regions += 1,
+            // A selector and a default, then a literal of a word or two and a label for each case.
+            Some(Op::Switch) => regions += (first >> 16) as usize / 2,
             Some(Op::TypeStruct | Op::TypeArray | Op::TypeRuntimeArray) => types += 1,
             _ => {}
         }
         rest = rest.get((first >> 16).max(1) as usize..).unwrap_or_default();
     }
-    BASE + blocks.min(MAX_REGIONS) * BLOCK + types.min(MAX_TYPES as usize) * TYPE
+    BASE + regions.min(MAX_REGIONS) * REGION + types.min(MAX_TYPES as usize) * TYPE
 }
 
 /// Does work that takes as much stack as compiling `words`.

@@ -20,6 +20,7 @@ const ID: u32 = 9;
 const ID_POINTER: u32 = 10;
 const MAIN: u32 = 11;
 const ZERO: u32 = 12;
+const VARIABLE_POINTER: u32 = 13;
 const FREE: u32 = 20;
 
 /// A module with one word of storage for results; `LocalInvocationIndex` is [`ID`].
@@ -28,11 +29,13 @@ struct Module {
     decorations: Vec<u32>,
     types: Vec<u32>,
     code: Vec<u32>,
+    /// A variable that is 0 once something was counted, and undefined before.
+    seen: Option<u32>,
 }
 
 impl Module {
     fn new() -> Module {
-        Module { next: FREE, decorations: Vec::new(), types: Vec::new(), code: Vec::new() }
+        Module { next: FREE, decorations: Vec::new(), types: Vec::new(), code: Vec::new(), seen: None }
     }
 
     fn fresh(&mut self) -> u32 {
@@ -63,15 +66,23 @@ impl Module {
         let before = self.result(Op::Load, UINT, &[to]);
         let after = self.result(Op::IAdd, UINT, &[before, value]);
         self.put(Op::Store, &[to, after]);
+        if let Some(seen) = self.seen {
+            self.put(Op::Store, &[seen, ZERO]);
+        }
     }
 
     fn begin(&mut self) {
         self.put(Op::Function, &[VOID, MAIN, 0, MAIN_TYPE]);
         let label = self.fresh();
         self.put(Op::Label, &[label]);
+        self.seen = Some(self.result(Op::Variable, VARIABLE_POINTER, &[7]));
     }
 
     fn end(&mut self) {
+        if let Some(seen) = self.seen.take() {
+            let seen = self.result(Op::Load, UINT, &[seen]);
+            self.count(seen);
+        }
         self.put(Op::Return, &[]);
         self.put(Op::FunctionEnd, &[]);
     }
@@ -97,6 +108,7 @@ impl Module {
         put(out, Op::TypePointer, &[BLOCK_POINTER, 12, BLOCK]);
         put(out, Op::TypePointer, &[WORD_POINTER, 12, UINT]);
         put(out, Op::TypePointer, &[ID_POINTER, 1, UINT]);
+        put(out, Op::TypePointer, &[VARIABLE_POINTER, 7, UINT]);
         put(out, Op::Constant, &[UINT, ZERO, 0]);
         put(out, Op::Variable, &[BLOCK_POINTER, BUFFER, 12]);
         put(out, Op::Variable, &[ID_POINTER, ID, 1]);
@@ -106,8 +118,8 @@ impl Module {
     }
 }
 
-/// A switch with this many cases, each of which counts.
-fn switch(cases: u32) -> Vec<u32> {
+/// A switch with this many cases, each of which counts, and then goes on with the next one if it `falls`.
+fn switch(cases: u32, falls: bool) -> Vec<u32> {
     let mut m = Module::new();
     let one = m.constant(1);
     m.begin();
@@ -118,10 +130,11 @@ fn switch(cases: u32) -> Vec<u32> {
     let pairs = labels.iter().zip(0..).flat_map(|(label, literal)| [literal, *label]);
     let operands: Vec<u32> = [selector, merge].into_iter().chain(pairs).collect();
     m.put(Op::Switch, &operands);
-    for label in labels {
-        m.put(Op::Label, &[label]);
+    for (k, label) in labels.iter().enumerate() {
+        m.put(Op::Label, &[*label]);
         m.count(one);
-        m.put(Op::Branch, &[merge]);
+        let next = labels.get(k + 1).filter(|_| falls);
+        m.put(Op::Branch, &[*next.unwrap_or(&merge)]);
     }
     m.put(Op::Label, &[merge]);
     m.end();
@@ -310,7 +323,8 @@ fn counted(words: &[u32]) -> u32 {
 
 #[test]
 fn what_lies_deep_inside_compiles_on_a_small_stack() {
-    assert_eq!(counted(&switch(10_000)), 1);
+    assert_eq!(counted(&switch(10_000, false)), 1);
+    assert_eq!(counted(&switch(10_000, true)), 10_000);
     assert_eq!(counted(&branches(1000)), 1000);
     assert_eq!(counted(&loops(300)), 300);
     assert_eq!(counted(&calls(90, 10)), 90);
@@ -329,7 +343,8 @@ fn structures_that_hold_one_twice_are_measured_once() {
 #[test]
 fn what_lies_less_deep_compiles_on_a_small_stack() {
     for k in 1..60 {
-        assert_eq!(counted(&switch(k)), 1);
+        assert_eq!(counted(&switch(k, false)), 1);
+        assert_eq!(counted(&switch(k, true)), k);
         assert_eq!(counted(&branches(k)), k);
         assert_eq!(counted(&loops(k)), k);
         assert_eq!(counted(&calls(k, 1)), k);
