@@ -231,10 +231,11 @@ impl CheckedMemory {
         if !self.core.may_be_fast(kind, access) {
             return mask;
         }
-        let fast = FastPath::new(&self.core, kind, self.current, self.first_lane);
+        let (workgroup, first_lane) = (self.current, self.first_lane);
         match to {
             Pointers::View { view, offset, immediate } => {
                 let undefined = self.core.partly_undefined(view);
+                let fast = FastPath::new(&self.core, kind, workgroup, first_lane);
                 let place = Place { view, offset, immediate: *immediate, undefined, device: true };
                 lanes::serve(fast, &self.core, &mut self.shadow, &place, mask, access, does)
             }
@@ -242,6 +243,7 @@ impl CheckedMemory {
                 let Some(group) = self.groups.entered() else { return mask };
                 let view = group.memory.view(&self.variables, *reference);
                 let immediate = immediate.wrapping_sub(view.address as u32);
+                let fast = FastPath::new(&self.core, kind, workgroup, first_lane);
                 let place = Place { view: &view, offset, immediate, undefined: !group.zeroed, device: false };
                 lanes::serve(fast, &self.core, &mut group.cells, &place, mask, access, does)
             }
@@ -565,7 +567,7 @@ impl MemorySystem for CheckedMemory {
             self.core.fresh.retain(|(agent, _), _| !ended.contains(agent));
         }
         if let Some(group) = self.groups.end(workgroup) {
-            for cell in group.cells.list().iter().filter(|cell| cell.history != 0 && !cell.is_split()) {
+            for cell in group.cells.expanded().filter(|cell| cell.history != 0 && !cell.is_split()) {
                 self.core.histories.remove(cell.history);
             }
         }

@@ -12,8 +12,9 @@ use super::core::Core;
 use super::words::{Place, Words};
 use crate::access::{Access, AtomicOp};
 use crate::plain;
-use crate::race::{AgentId, Cell, CellRun, Keep, RUN, Record, Time};
+use crate::race::{AgentId, Cell, CellRun, Keep, RUN, Record, StaticAccess, Time, Times};
 use crate::raw;
+use crate::scope::StorageClasses;
 use crate::system::{LANES, Lanes, Mask};
 use std::sync::atomic::Ordering;
 
@@ -97,7 +98,7 @@ impl Core {
 /// Serves the lanes that are in the common case; returns the others.
 #[inline(always)]
 pub(super) fn serve<C: Words>(
-    mut fast: FastPath,
+    mut fast: FastPath<'_>,
     core: &Core,
     cells: &mut C,
     place: &Place<'_>,
@@ -172,12 +173,13 @@ pub(super) fn serve<C: Words>(
                             || (split && fast.joins(core, cells, first + k, lane))
                     }
                     LaneOperation::Modify(op, value, out) => {
-                        let pending = || core.agents.has_pending(fast.first_lane + lane as u32);
+                        let agent = fast.first_lane + lane as u32;
+                        let pending = || fast.pend && core.agents.has_pending(agent);
                         let keep =
                             if undefined || pending() { None } else { fast.keeps::<true>(core, cell, lane) };
                         if let Some(keep) = keep {
                             if fast.tells {
-                                fast.tell(core, cell.write, fast.first_lane + lane as u32);
+                                fast.tell(core, cell.write, agent);
                             }
                             cell.overwrite_keeping(fast.record(lane), old, keep);
                             let new = raw::apply(*op, 4, u64::from(old), u64::from(value[0].0[lane]), 0);
@@ -239,7 +241,7 @@ fn run_of_units<const UNITS: usize>(place: &Place<'_>, offsets: &[u32; UNITS]) -
 /// Lanes that access a run together.
 const RUN_LANES: Mask = ((1u64 << RUN) - 1) as Mask;
 
-impl FastPath {
+impl FastPath<'_> {
     /// Loads a word for each lane; returns the lanes that are left for the general path.
     #[inline(always)]
     fn load_words<C: Words>(
@@ -253,10 +255,13 @@ impl FastPath {
     ) -> Mask {
         let inside = place.aligned(1) & mask;
         plain::load_view(place.view, place.offset, place.immediate, inside, access, out);
-        let mut todo = if self.alike { self.load_runs(core, cells, place, inside) } else { inside };
+        let mut todo = inside;
         let stamp = self.stamp();
         if let Some(stamp) = stamp {
             todo &= !cells.settled(stamp, place, todo, 1);
+        }
+        if self.alike {
+            todo = self.load_runs(core, cells, place, todo, stamp);
         }
         let mut left = mask & !inside;
         while todo != 0 {
@@ -325,7 +330,14 @@ impl FastPath {
     }
 
     #[inline(always)]
-    fn load_runs<C: Words>(&mut self, core: &Core, cells: &mut C, place: &Place<'_>, mask: Mask) -> Mask {
+    fn load_runs<C: Words>(
+        &mut self,
+        core: &Core,
+        cells: &mut C,
+        place: &Place<'_>,
+        mask: Mask,
+        stamp: Option<u32>,
+    ) -> Mask {
         let mut left = mask;
         for lane in (0..LANES).step_by(RUN) {
             let Some((word, _)) = self.run_of(place, mask, lane) else { continue };
@@ -334,6 +346,12 @@ impl FastPath {
             let undefined = place.is_undefined(&core.unwritten, cell, bytes);
             if self.read(core, cell, lane, undefined) {
                 left &= !(RUN_LANES << lane);
+                if C::SETTLES
+                    && let Some(stamp) = stamp
+                    && self.settles(core, cell)
+                {
+                    cells.settle_run(word, stamp);
+                }
             }
         }
         left
@@ -367,7 +385,7 @@ impl FastPath {
 }
 
 /// What is decided once per instruction.
-pub(super) struct FastPath {
+pub(super) struct FastPath<'a> {
     kind: u32,
     first_agent: AgentId,
     group_agents: u32,
@@ -375,9 +393,13 @@ pub(super) struct FastPath {
     full: Time,
     passed: Time,
     first_lane: AgentId,
-    times: [Time; LANES],
+    times: Times<'a>,
     /// All lanes have one time.
     alike: bool,
+    /// Release fences of some lanes wait for their atomic writes.
+    pend: bool,
+    /// Of the workgroup's memory.
+    in_workgroup: bool,
     /// Somebody asks which instructions communicate.
     tells: bool,
     /// The earlier kind looked at last, and what is known of it beside this one.
@@ -387,11 +409,12 @@ pub(super) struct FastPath {
     until: Time,
 }
 
-impl FastPath {
+impl<'a> FastPath<'a> {
     #[inline(always)]
-    pub fn new(core: &Core, kind: u32, workgroup: u32, first_lane: AgentId) -> FastPath {
-        let class = core.kinds.get(kind).class;
-        let (times, alike) = core.agents.times(workgroup, (first_lane - core.first_agent) as usize);
+    pub fn new(core: &'a Core, kind: u32, workgroup: u32, first_lane: AgentId) -> FastPath<'a> {
+        let StaticAccess { class, atomic, .. } = *core.kinds.get(kind);
+        let from = (first_lane - core.first_agent) as usize;
+        let times = core.agents.times(workgroup, from, LANES);
         FastPath {
             kind,
             first_agent: core.first_agent,
@@ -399,7 +422,9 @@ impl FastPath {
             full: core.barriers.until(class, false),
             passed: core.barriers.until(class, true),
             first_lane,
-            alike,
+            alike: times.alike().is_some(),
+            pend: atomic && core.agents.pend(workgroup, from, LANES),
+            in_workgroup: class == StorageClasses::WORKGROUP,
             times,
             tells: core.communicated.is_some(),
             last: u32::MAX,
@@ -429,6 +454,12 @@ impl FastPath {
         self.looked.contains(Looked::SHARED) && earlier.time <= self.until && self.is_local(earlier.agent)
     }
 
+    /// What [`Core::outlasts`] says of the earlier access, which was looked at last.
+    #[inline(always)]
+    fn outlasts(&self, earlier: &Record) -> bool {
+        self.looked.contains(Looked::OUTLASTS) && !(self.in_workgroup && self.has_passed(earlier))
+    }
+
     /// Whether this agent is one of the workgroup.
     #[inline(always)]
     fn is_local(&self, agent: AgentId) -> bool {
@@ -437,7 +468,7 @@ impl FastPath {
 
     #[inline(always)]
     fn record(&self, lane: usize) -> Record {
-        Record { agent: self.first_lane + lane as u32, time: self.times[lane], kind: self.kind }
+        Record { agent: self.first_lane + lane as u32, time: self.times.of(lane), kind: self.kind }
     }
 
     /// A lane reads from this write.
@@ -509,8 +540,8 @@ impl FastPath {
     /// one time.
     #[inline(always)]
     fn stamp(&self) -> Option<u32> {
-        (self.alike && self.kind < 1 << 12 && self.times[0] < 1 << 20)
-            .then_some(self.kind << 20 | self.times[0])
+        let time = self.times.alike()?;
+        (self.kind < 1 << 12 && time < 1 << 20).then_some(self.kind << 20 | time)
     }
 
     /// Whether a read by this kind at this time, whoever of the workgroup reads, is ordered and changes
@@ -518,7 +549,7 @@ impl FastPath {
     #[inline(always)]
     fn settles(&mut self, core: &Core, cell: &Cell) -> bool {
         let known = |reader: &Record| {
-            reader.kind == self.kind && reader.time == self.times[0] && self.is_local(reader.agent)
+            reader.kind == self.kind && reader.time == self.times.of(0) && self.is_local(reader.agent)
         };
         cell.forgot
             && cell.reader_bytes == [15, 15]
@@ -550,7 +581,7 @@ impl FastPath {
                 }
                 *keep = if !ordered {
                     Keep::Mutual
-                } else if ATOMIC && self.looked.contains(Looked::OUTLASTS) && !self.has_passed(&earlier) {
+                } else if ATOMIC && self.outlasts(&earlier) {
                     Keep::Outlasts
                 } else {
                     Keep::No

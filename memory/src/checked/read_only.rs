@@ -129,7 +129,9 @@ type Class = (u32, bool, bool, Option<Level>);
 struct Reads {
     /// The number of its class.
     class: u32,
-    pages: Vec<Page>,
+    // Pages stay where they are while there come to be more.
+    #[allow(clippy::vec_box)]
+    pages: Vec<Box<Page>>,
     index: FxHashMap<u64, u32>,
     /// The page looked at last: 1 + its number, and its place.
     last: (u64, u32),
@@ -153,7 +155,7 @@ impl Reads {
         let next = self.pages.len() as u32;
         let place = *self.index.entry(number).or_insert(next);
         if place == next {
-            self.pages.push(Page::fresh());
+            self.pages.push(Box::new(Page::fresh()));
         }
         place
     }
@@ -185,7 +187,8 @@ impl Reads {
 /// instructions read one and the same.
 #[derive(Clone, Default)]
 struct AllReads {
-    pages: Vec<Counts>,
+    #[allow(clippy::vec_box)]
+    pages: Vec<Box<Counts>>,
     index: FxHashMap<(u32, u64), u32>,
     /// The class and page looked at last, and its place.
     last: Option<((u32, u64), u32)>,
@@ -206,11 +209,22 @@ impl AllReads {
         let next = self.pages.len() as u32;
         let place = *self.index.entry(page).or_insert(next);
         if place == next {
-            self.pages.push(Counts([[0; 2]; BLOCKS]));
+            self.pages.push(Box::new(Counts([[0; 2]; BLOCKS])));
         }
         self.last = Some((page, place));
         place
     }
+}
+
+/// The number of the class of these accesses, which may be a new one.
+#[cold]
+fn class_of(classes: &mut Vec<Class>, access: &StaticAccess) -> u32 {
+    let class = (access.reference, access.non_private, access.visible, access.level);
+    let known = classes.iter().position(|other| *other == class);
+    known.unwrap_or_else(|| {
+        classes.push(class);
+        classes.len() - 1
+    }) as u32
 }
 
 /// See the module's page.
@@ -258,16 +272,15 @@ impl ReadOnly {
             .or_insert_with(|| !written.iter().any(|(from, to)| *from < end && start < *to))
     }
 
-    /// What a kind of accesses has read; nothing yet.
-    #[cold]
-    fn fresh(&mut self, access: &StaticAccess) -> Reads {
-        let class = (access.reference, access.non_private, access.visible, access.level);
-        let known = self.classes.iter().position(|other| *other == class);
-        let number = known.unwrap_or(self.classes.len());
-        if known.is_none() {
-            self.classes.push(class);
+    /// What this kind of accesses has read, and what all have.
+    #[inline(always)]
+    fn reads(&mut self, kind: u32, access: &StaticAccess) -> (&mut Reads, &mut AllReads) {
+        let slot = kind as usize;
+        if self.kinds.len() <= slot {
+            self.kinds.resize_with(slot + 1, || None);
         }
-        Reads::of(number as u32)
+        let fresh = || Reads::of(class_of(&mut self.classes, access));
+        (self.kinds[slot].get_or_insert_with(fresh), &mut self.all)
     }
 
     /// Lanes read `bytes` bytes each, at their offsets into the view; lane `i` is agent `first_lane + i`.
@@ -284,13 +297,23 @@ impl ReadOnly {
     ) -> Mask {
         let Some(last) = view.size().checked_sub(u64::from(bytes)) else { return 0 };
         let last = u32::try_from(last).unwrap_or(u32::MAX);
+        let mut gaps = 0;
+        for (lane, at) in offset.0.iter().enumerate() {
+            gaps |= at ^ offset.0[0].wrapping_add(bytes.wrapping_mul(lane as u32));
+        }
+        let from = u64::from(offset.0[0].wrapping_add(immediate));
+        if gaps == 0 && mask == Mask::MAX && from + u64::from(bytes) * (LANES as u64 - 1) <= u64::from(last) {
+            let (reads, all) = self.reads(kind, access);
+            let start = view.address + from;
+            let by = |address: u64| first_lane + ((address - start) as u32) / bytes;
+            reads.read(all, start, start + u64::from(bytes) * LANES as u64, by);
+            return mask;
+        }
         let mut at = offset.0;
-        let (mut inside, mut gaps, mut differ) = (0, 0, 0);
-        let from = at[0].wrapping_add(immediate);
-        for (lane, at_lane) in at.iter_mut().enumerate() {
-            *at_lane = at_lane.wrapping_add(immediate);
-            inside |= Mask::from(*at_lane <= last) << lane;
-            gaps |= *at_lane ^ from.wrapping_add(bytes.wrapping_mul(lane as u32));
+        let (mut inside, mut differ) = (0, 0);
+        for (lane, at) in at.iter_mut().enumerate() {
+            *at = at.wrapping_add(immediate);
+            inside |= Mask::from(*at <= last) << lane;
         }
         let inside = inside & mask;
         if inside == 0 {
@@ -300,21 +323,10 @@ impl ReadOnly {
         for (lane, at_lane) in at.iter().enumerate() {
             differ |= (at_lane ^ at[first]) & 0u32.wrapping_sub(inside >> lane & 1);
         }
-        let slot = kind as usize;
-        if self.kinds.len() <= slot {
-            self.kinds.resize_with(slot + 1, || None);
-        }
-        if self.kinds[slot].is_none() {
-            self.kinds[slot] = Some(self.fresh(access));
-        }
-        let (Some(reads), all) = (&mut self.kinds[slot], &mut self.all) else { return 0 };
+        let (reads, all) = self.reads(kind, access);
         let start = |lane: usize| view.address + u64::from(at[lane]);
         if differ == 0 {
             reads.read(all, start(first), start(first) + u64::from(bytes), |_| first_lane + first as u32);
-        } else if gaps == 0 && inside == Mask::MAX {
-            let from = start(0);
-            let by = |address: u64| first_lane + ((address - from) as u32) / bytes;
-            reads.read(all, from, from + u64::from(bytes) * LANES as u64, by);
         } else {
             let mut left = inside;
             while left != 0 {

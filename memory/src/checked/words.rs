@@ -7,6 +7,9 @@ use std::ops::Range;
 
 /// Cells by the number of their word.
 pub(super) trait Words {
+    /// Whether words can be settled: see [`WorkgroupCells`].
+    const SETTLES: bool = false;
+
     fn cell(&mut self, word: u64) -> &mut Cell;
 
     /// The same for a word that is about to be written.
@@ -72,6 +75,12 @@ pub(super) trait Words {
     /// The word is settled under this stamp until its cell is asked for.
     #[inline(always)]
     fn settle(&mut self, word: u64, stamp: u32) {
+        let _ = (word, stamp);
+    }
+
+    /// All words of the run that begins with this one are.
+    #[inline(always)]
+    fn settle_run(&mut self, word: u64, stamp: u32) {
         let _ = (word, stamp);
     }
 
@@ -185,9 +194,9 @@ impl Place<'_> {
 /// is *settled* under a stamp (instruction and time), until its cell is asked for again.
 #[derive(Clone, Default)]
 pub(super) struct WorkgroupCells {
-    cells: Vec<Cell>,
+    runs: Vec<CellRun>,
     split: Split,
-    /// Of each word: what it is settled under, or 0.
+    /// Of each word of the runs: what it is settled under, or 0.
     stamps: Vec<u32>,
     /// The same of each half of a word; nothing until the first one settles.
     half_stamps: Vec<u32>,
@@ -196,32 +205,31 @@ pub(super) struct WorkgroupCells {
 impl WorkgroupCells {
     /// Of memory of so many words, at least one, that nobody accessed.
     pub fn begin(&mut self, words: usize) {
-        self.cells.clear();
-        self.cells.resize(words, Cell::EMPTY);
+        let runs = words.div_ceil(RUN);
+        self.runs.truncate(runs);
+        self.runs.iter_mut().for_each(CellRun::forget);
+        self.runs.resize(runs, CellRun::EMPTY);
         self.split.clear();
         self.stamps.clear();
-        self.stamps.resize(words, 0);
+        self.stamps.resize(runs * RUN, 0);
         self.half_stamps.clear();
     }
 
-    /// All cells, by the numbers of their words.
-    pub fn list(&self) -> &[Cell] {
-        &self.cells
-    }
-
-    /// The cells of the halves of the word that this cell is of, if it is split.
-    pub fn halves_of(&self, cell: &Cell) -> Option<&Halves> {
-        self.split.peek(cell)
+    /// The cells of words that were not accessed in runs.
+    pub fn expanded(&self) -> impl Iterator<Item = &Cell> {
+        self.runs.iter().filter_map(CellRun::expanded).flatten()
     }
 
     /// The word's place in the lists: accesses are in bounds, and there is a cell for each word.
     #[inline(always)]
     fn place(&self, word: u64) -> usize {
-        (word as usize).min(self.cells.len() - 1)
+        (word as usize).min(self.stamps.len() - 1)
     }
 }
 
 impl Words for WorkgroupCells {
+    const SETTLES: bool = true;
+
     #[inline(always)]
     fn cell(&mut self, word: u64) -> &mut Cell {
         self.cell_and_split(word).0
@@ -231,7 +239,7 @@ impl Words for WorkgroupCells {
     fn cell_and_split(&mut self, word: u64) -> (&mut Cell, &mut Split) {
         let word = self.place(word);
         self.stamps[word] = 0;
-        let cell = &mut self.cells[word];
+        let cell = self.runs[word / RUN].cell(word % RUN, &mut self.split);
         // Halves have stamps while they have cells.
         if cell.is_split()
             && let Some(stamps) = self.half_stamps.get_mut(2 * word..2 * word + 2)
@@ -248,7 +256,20 @@ impl Words for WorkgroupCells {
         if let Some(stamp) = self.half_stamps.get_mut(2 * word + half) {
             *stamp = 0;
         }
-        self.split.of(&mut self.cells[word], splits)?.get_mut(half)
+        let cell = self.runs[word / RUN].cell(word % RUN, &mut self.split);
+        self.split.of(cell, splits)?.get_mut(half)
+    }
+
+    #[inline(always)]
+    fn run(&mut self, word: u64) -> Option<&mut CellRun> {
+        let words = word as usize..word as usize + RUN;
+        let run = self.runs.get_mut(words.start / RUN).filter(|_| words.start.is_multiple_of(RUN))?;
+        if run.expanded().is_some() {
+            return None;
+        }
+        // Halves have stamps while they have cells.
+        self.stamps.get_mut(words)?.fill(0);
+        Some(run)
     }
 
     #[inline(always)]
@@ -264,6 +285,13 @@ impl Words for WorkgroupCells {
     }
 
     #[inline(always)]
+    fn settle_run(&mut self, word: u64, stamp: u32) {
+        if let Some(known) = self.stamps.get_mut(word as usize..word as usize + RUN) {
+            known.fill(stamp);
+        }
+    }
+
+    #[inline(always)]
     fn settled_halves(&self, stamp: u32, place: &Place<'_>, mask: Mask, halves: u64) -> Mask {
         settled::<2>(&self.half_stamps, stamp, place, place.aligned_to::<2>(halves) & mask, halves)
     }
@@ -271,7 +299,7 @@ impl Words for WorkgroupCells {
     #[inline(always)]
     fn settle_half(&mut self, half: u64, stamp: u32) {
         if self.half_stamps.is_empty() {
-            self.half_stamps.resize(2 * self.cells.len(), 0);
+            self.half_stamps.resize(2 * self.stamps.len(), 0);
         }
         if let Some(known) = self.half_stamps.get_mut(half as usize) {
             *known = stamp;

@@ -1,6 +1,6 @@
 //! What agents know, and the three ways in which it grows: availability, visibility, and taking in a release.
 
-use super::blocks::Blocks;
+use super::blocks::{Blocks, Times};
 use super::clocks::{AgentRanges, Clocks, Key, MaskClocks, Pending, Release, intersect};
 use super::release_sequence::{ReleaseSequence, TakenIn};
 use super::topology::{AgentId, Level, Topology};
@@ -138,11 +138,17 @@ impl Agents {
         self.since.values().copied().min().unwrap_or(self.published + 1)
     }
 
-    /// The present times of up to 32 agents of a workgroup, from the one with number `from` in it; and
-    /// whether they are all the same.
+    /// The present times of up to `count` agents of a workgroup, from the one with number `from` in it.
     #[inline(always)]
-    pub fn times(&self, workgroup: u32, from: usize) -> ([Time; 32], bool) {
-        self.blocks.times(workgroup, from)
+    pub fn times(&self, workgroup: u32, from: usize, count: usize) -> Times<'_> {
+        self.blocks.times(workgroup, from, count)
+    }
+
+    /// Whether [`Agents::has_pending`] of one of up to `count` agents of a workgroup, from the one with number
+    /// `from` in it.
+    #[inline(always)]
+    pub fn pend(&self, workgroup: u32, from: usize, count: usize) -> bool {
+        self.blocks.pend(workgroup, from, count)
     }
 
     /// Whether nothing has been declared or executed that orders agents.

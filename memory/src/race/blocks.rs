@@ -32,6 +32,29 @@ impl Stored {
     }
 }
 
+/// The present times of agents that follow one another.
+#[derive(Clone, Copy, Debug)]
+pub struct Times<'a> {
+    /// The first one's.
+    first: Time,
+    /// All of them, if they differ.
+    each: &'a [Stored],
+}
+
+impl Times<'_> {
+    /// The time of the agent with this number among them.
+    #[inline(always)]
+    pub fn of(&self, number: usize) -> Time {
+        self.each.get(number).map_or(self.first, |stored| stored.time)
+    }
+
+    /// The one time that all of them have, if it is one.
+    #[inline(always)]
+    pub fn alike(&self) -> Option<Time> {
+        self.each.is_empty().then_some(self.first)
+    }
+}
+
 /// Control barriers of a whole workgroup that its clocks do not tell of yet: only their times have passed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Deferred {
@@ -170,20 +193,29 @@ impl Blocks {
         self.size
     }
 
-    /// The present times of up to 32 agents of a block, from the one with number `from` in it; and whether
-    /// they are all the same.
+    /// The state of up to `count` agents of a block, from the one with number `from` in it: of each, or one
+    /// for all that are alike.
     #[inline(always)]
-    pub fn times(&self, block: u32, from: usize) -> ([Time; 32], bool) {
-        let mut times = [1; 32];
+    fn some(&self, block: u32, from: usize, count: usize) -> &[Stored] {
         match self.blocks.get(self.place(block)) {
-            Some(Block::Alike(stored, _)) => return ([stored.time; 32], true),
-            Some(Block::Each(stored)) => {
-                for (time, stored) in times.iter_mut().zip(&stored[from..]) {
-                    *time = stored.time;
-                }
-            }
-            None => {}
+            Some(Block::Alike(stored, _)) => std::slice::from_ref(stored),
+            Some(Block::Each(stored)) => &stored[from..stored.len().min(from + count)],
+            None => &[],
         }
-        (times, times.iter().all(|time| *time == times[0]))
+    }
+
+    /// The present times of up to `count` agents of a block, from the one with number `from` in it.
+    #[inline(always)]
+    pub fn times(&self, block: u32, from: usize, count: usize) -> Times<'_> {
+        let each = self.some(block, from, count);
+        let first = each.first().map_or(self.stranger.time, |stored| stored.time);
+        let alike = each.iter().all(|stored| stored.time == first);
+        Times { first, each: if alike { &[] } else { each } }
+    }
+
+    /// Whether release fences of one of these agents wait for its next atomic write.
+    #[inline(always)]
+    pub fn pend(&self, block: u32, from: usize, count: usize) -> bool {
+        self.some(block, from, count).iter().any(|stored| stored.pending.is_some())
     }
 }

@@ -59,6 +59,7 @@ mod vector_clock;
 pub(crate) mod tests;
 
 pub use agents::{Agents, Operation};
+pub use blocks::Times;
 pub use clocks::{Clocks, Release};
 pub use explain::{Case, Explanation};
 pub use histories::Histories;

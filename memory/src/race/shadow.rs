@@ -200,13 +200,14 @@ pub struct CellRun {
     first: Cell,
     /// The values before the last write of a run that is not expanded.
     before: Option<Box<[u32; RUN]>>,
-    cells: Option<Box<[Cell]>>,
+    cells: Option<Box<[Cell; RUN]>>,
     expanded: bool,
     unit: Unit,
 }
 
 impl CellRun {
-    const EMPTY: CellRun =
+    /// Words that nobody accessed.
+    pub const EMPTY: CellRun =
         CellRun { first: Cell::EMPTY, before: None, cells: None, expanded: false, unit: Unit::Word };
 
     #[inline(always)]
@@ -238,18 +239,25 @@ impl CellRun {
         self.before.get_or_insert_default()
     }
 
+    /// The cell of the word with this number in the run, which is expanded if it is not yet.
     #[inline]
-    fn cell(&mut self, index: usize, split: &mut Split) -> &mut Cell {
+    pub fn cell(&mut self, index: usize, split: &mut Split) -> &mut Cell {
         if !self.expanded {
             self.expand(split);
         }
-        &mut self.cells.get_or_insert_default()[index]
+        &mut self.cells.get_or_insert_with(no_cells)[index % RUN]
+    }
+
+    /// The cells of the words, if each has its own.
+    #[inline]
+    pub fn expanded(&self) -> Option<&[Cell; RUN]> {
+        self.cells.as_deref().filter(|_| self.expanded)
     }
 
     #[cold]
     fn expand(&mut self, split: &mut Split) {
         self.expanded = true;
-        let cells = self.cells.get_or_insert_with(|| vec![Cell::EMPTY; RUN].into());
+        let cells = self.cells.get_or_insert_with(no_cells);
         let first = &self.first;
         let nth = |record: &Record, index: usize| match record.kind {
             0 => NOBODY,
@@ -272,7 +280,8 @@ impl CellRun {
         }
     }
 
-    fn forget(&mut self) {
+    /// As if nobody had accessed the words.
+    pub fn forget(&mut self) {
         self.first = Cell::EMPTY;
         (self.expanded, self.unit) = (false, Unit::Word);
     }
@@ -283,6 +292,10 @@ impl CellRun {
             + self.before.as_ref().map_or(0, |before| size_of_val(&before[..]))
             + self.cells.as_ref().map_or(0, |cells| size_of_val(&cells[..]))
     }
+}
+
+fn no_cells() -> Box<[Cell; RUN]> {
+    Box::new([Cell::EMPTY; RUN])
 }
 
 #[derive(Clone)]
@@ -395,9 +408,9 @@ impl Shadow {
         numbers.sort_unstable();
         for (number, index) in numbers {
             for (word, run) in (number * CELLS as u64..).step_by(RUN).zip(&self.pages[index as usize].runs) {
-                match &run.cells {
-                    Some(cells) if run.expanded => {
-                        for (word, cell) in (word..).zip(&cells[..]) {
+                match run.expanded() {
+                    Some(cells) => {
+                        for (word, cell) in (word..).zip(cells) {
                             match self.split.peek(cell) {
                                 Some([low, high]) => {
                                     each(4 * word, 4 * word + 2, low);
@@ -407,7 +420,7 @@ impl Shadow {
                             }
                         }
                     }
-                    _ => each(4 * word, 4 * (word + RUN as u64), &run.first),
+                    None => each(4 * word, 4 * (word + RUN as u64), &run.first),
                 }
             }
         }

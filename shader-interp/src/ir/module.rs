@@ -9,6 +9,10 @@ use pellucid_memory::access::{Reference, Site};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
+/// The most bytes of private memory that an invocation may have: offsets into that of all lanes are signed
+/// words of 32 bits.
+pub const MAX_PRIVATE: u32 = 1 << 26;
+
 /// A scalar SSA value: an index into [`Shader::values`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Value(pub u32);

@@ -5,11 +5,17 @@ use super::site::variable_name;
 use super::types::{Layout, Type, UNTYPED};
 use super::words::Instruction;
 use crate::CompileError;
-use crate::ir::{Alu, Binding, Conversion, DescriptorKind, Label, Place, Scalar, Value, WorkgroupObject};
+use crate::ir::{
+    Alu, Binding, Conversion, DescriptorKind, Label, MAX_PRIVATE, Place, Scalar, Value, WorkgroupObject,
+};
 use crate::pass::builder::Builder;
 use pellucid_memory::access::Reference;
 use pellucid_memory::scope::StorageClasses;
 use spirv::{Decoration, Op, StorageClass};
+
+/// Bytes: workgroup variables begin at multiples of a cache line. Rows of their words are then runs that check
+/// mode looks at together (`pellucid_memory::race::RUN`).
+const WORKGROUP_ALIGNMENT: u32 = 64;
 
 /// What a pointer points into.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -358,7 +364,7 @@ impl Lowerer<'_> {
             0
         } else {
             self.reserve_for_blocks()?;
-            self.workgroup_bytes.next_multiple_of(16)
+            self.workgroup_bytes.next_multiple_of(WORKGROUP_ALIGNMENT)
         };
         let end = offset.checked_add(size).filter(|&end| end <= 1 << 24);
         let end = end.ok_or_else(|| CompileError::Limit("more than 16 MiB of workgroup memory".into()))?;
@@ -381,7 +387,7 @@ impl Lowerer<'_> {
             return Err(CompileError::NotImplemented(format!("variable of type {:?}", info.kind)));
         }
         let offset = self.private_bytes;
-        let end = offset.checked_add(info.size).filter(|&end| end <= 1 << 26);
+        let end = offset.checked_add(info.size).filter(|&end| end <= MAX_PRIVATE);
         let end = end.ok_or_else(|| CompileError::Limit("more than 64 MiB of private memory".into()))?;
         let size = info.size;
         self.private_bytes = end.next_multiple_of(8);
