@@ -43,7 +43,7 @@ bitflags::bitflags! {
         const HIDDEN = 64;
         /// They have one reference, and a barrier between them needs to order them alone.
         const PASSED = 128;
-        /// The earlier one outlasts this one, unless a barrier is between them.
+        /// The earlier one outlasts this one, unless a barrier orders all who can reach the location.
         const OUTLASTS = 256;
     }
 }

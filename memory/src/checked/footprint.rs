@@ -61,8 +61,9 @@ impl CheckedMemory {
                 }
             } else {
                 add(&cell.write, 15, false);
+                // Writes stay among the readers where atomics took their place.
                 for (reader, bytes) in cell.readers.iter().zip(cell.reader_bytes) {
-                    add(reader, bytes, true);
+                    add(reader, bytes, !self.core.kinds.get(reader.kind).write);
                 }
             }
         });

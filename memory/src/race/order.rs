@@ -92,11 +92,18 @@ impl StaticAccess {
         plain && self.non_private && later.non_private && available && visible
     }
 
-    /// Whether other atomics that need no order after `later` may race with this access, though it is ordered
-    /// before `later`: one of a workgroup's memory that is not atomic, before an atomic.
+    /// Whether other atomics that need no order after the atomic `later` may race with this access, though it
+    /// is ordered before `later`: some that are mutually ordered with `later` are not with this one.
     #[inline(always)]
     pub fn outlasts(&self, later: &StaticAccess) -> bool {
-        later.atomic && !self.atomic && later.class == StorageClasses::WORKGROUP
+        // All that can reach the location is in one instance of the wider scopes.
+        let widest = if later.class == StorageClasses::WORKGROUP { 1 } else { 2 };
+        let reach = |access: &StaticAccess| access.level.map(|level| level.min(widest));
+        let as_mutual = self.atomic
+            && self.reference == later.reference
+            && self.size == later.size
+            && reach(self) >= reach(later);
+        later.atomic && !as_mutual
     }
 
     /// The synchronising part.

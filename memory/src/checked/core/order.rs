@@ -5,6 +5,7 @@ use super::super::report::AxiomContext;
 use super::Core;
 use crate::history::{Entry, Load, Loaded, Position};
 use crate::race::{AgentId, Clocks, Later, Pair, Record, ReleaseSequence, StaticAccess};
+use crate::scope::StorageClasses;
 
 impl Core {
     /// A cache of [`Order::ordered`], decided by a few comparisons: the same agent, or the same workgroup
@@ -50,10 +51,12 @@ impl Core {
     }
 
     /// Whether what need not be ordered after the later access may race with the earlier one all the same: it
-    /// [outlasts](StaticAccess::outlasts) it, and no barrier of the workgroup is between the two.
+    /// [outlasts](StaticAccess::outlasts) it, and no barrier between the two orders all who can reach it.
     #[inline(always)]
     pub(super) fn outlasts(&self, earlier: &Record, kind: &StaticAccess) -> bool {
-        earlier.kind != 0 && self.kinds.get(earlier.kind).outlasts(kind) && !self.passed(earlier, kind)
+        earlier.kind != 0
+            && self.kinds.get(earlier.kind).outlasts(kind)
+            && !(kind.class == StorageClasses::WORKGROUP && self.passed(earlier, kind))
     }
 
     /// Whether an earlier access to the same bytes is ordered before an access by someone who knows `clocks`.
