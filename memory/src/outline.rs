@@ -51,6 +51,9 @@ pub trait Outline: Debug + Send + Sync {
     /// Whether an atomic instruction can make the access: it is of one scalar of 32 or 64 bits.
     fn scalar(&self, access: Site) -> bool;
 
+    /// Whether no invocation executes the first instruction after the second one.
+    fn precedes(&self, first: Site, second: Site) -> bool;
+
     /// Whether a loop ends by what the instruction, which is in it, reads.
     fn waits(&self, load: Site) -> bool;
 

@@ -4,6 +4,7 @@
 use super::CheckedMemory;
 use super::access_table::Role;
 use super::core::Core;
+use super::words::Words;
 use crate::access::{Access, Reference, Site};
 use crate::agent::Invocation;
 use crate::finding::{Finding, Place};
@@ -103,6 +104,8 @@ pub struct Relation {
     pub ordered: bool,
     /// What is right, and what is missing where they are not ordered.
     pub explanation: Explanation,
+    /// Whether all that may order them is remembered.
+    pub complete: bool,
 }
 
 /// A value that an invocation is to read, if the model allows it.
@@ -211,12 +214,10 @@ impl CheckedMemory {
                 let (cell, split) = self.shadow.cell_and_split(word.address / 4);
                 (*cell, split.peek(cell).copied())
             }
-            Some(workgroup) => {
-                let cells = self.groups.get_mut(workgroup).map(|group| &group.cells);
-                let cell = cells.and_then(|cells| cells.list().get(word.address as usize / 4)).copied();
-                let cell = cell.unwrap_or(Cell::EMPTY);
-                (cell, cells.and_then(|cells| cells.halves_of(&cell)).copied())
-            }
+            Some(workgroup) => self.groups.get_mut(workgroup).map_or((Cell::EMPTY, None), |group| {
+                let (cell, split) = group.cells.cell_and_split(word.address / 4);
+                (*cell, split.peek(cell).copied())
+            }),
         };
         if let Some(halves) = halves {
             return self.core.history_of_halves(&halves, word.newest, 15, 0);
@@ -383,16 +384,27 @@ impl CheckedMemory {
             address: word.address,
         };
         let topology = core.agents.topology();
-        let slice = core.trace.slice(topology, core.kinds.list(), &pair);
+        let outline = core.report.outline.as_deref().map(|outline| outline as &dyn Outline);
+        let slice = core.trace.slice(topology, core.kinds.list(), &pair, outline);
         let case = Case {
             slice: &slice,
             options: core.options,
             first: (earlier_kind, first.record.agent),
             second: (later_kind, later.agent),
             topology,
-            outline: core.report.outline.as_deref().map(|outline| outline as &dyn Outline),
+            outline,
         };
-        Relation { ordered: case.ordered(), explanation: case.explain() }
+        let known = || {
+            let clocks = core.agents.clocks(agent);
+            second.is_none()
+                && core.order().ordered(
+                    &first.record,
+                    earlier_kind,
+                    &Later { agent, clocks, kind: later_kind },
+                )
+        };
+        let ordered = case.ordered() || known();
+        Relation { ordered, explanation: case.explain(), complete: slice.complete }
     }
 }
 

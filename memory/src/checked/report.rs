@@ -272,14 +272,15 @@ impl Report {
             return true;
         }
         let topology = axioms.agents.topology();
-        let slice = axioms.trace.slice(topology, axioms.kinds, pair);
+        let outline = self.outline.as_deref().map(|outline| outline as &dyn Outline);
+        let slice = axioms.trace.slice(topology, axioms.kinds, pair, outline);
         let case = Case {
             slice: &slice,
             options: axioms.options,
             first: (pair.earlier_kind, pair.earlier.agent),
             second: (pair.later_kind, pair.later.agent),
             topology,
-            outline: self.outline.as_deref().map(|outline| outline as &dyn Outline),
+            outline,
         };
         if case.ordered() {
             return false;

@@ -11,6 +11,7 @@ use super::vector_clock::Time;
 use crate::access::{Reference, Site};
 use crate::finding::Place;
 use crate::model::{self, BarrierInstance, Event, EventId, Execution, LocationSet};
+use crate::outline::Outline;
 use crate::scope::Scope;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -85,6 +86,15 @@ pub struct Pair<'a> {
     pub space: Space,
     /// Device address or offset of the later access.
     pub address: u64,
+}
+
+impl Pair<'_> {
+    /// Whether the later access has bytes of those from an address on.
+    fn meets(&self, space: Space, address: u64, size: u8) -> bool {
+        space == self.space
+            && address < self.address + u64::from(self.later_kind.size)
+            && self.address < address + u64::from(size)
+    }
 }
 
 /// The events that can order a pair.
@@ -267,8 +277,15 @@ impl Trace {
         found.map(|event| event.sequence)
     }
 
-    /// The slice of a pair.
-    pub fn slice(&self, topology: &Topology, kinds: &[StaticAccess], pair: &Pair<'_>) -> Slice {
+    /// The slice of a pair; the shader's text says which of an agent's operations come first where times do
+    /// not.
+    pub fn slice(
+        &self,
+        topology: &Topology,
+        kinds: &[StaticAccess],
+        pair: &Pair<'_>,
+        outline: Option<&dyn Outline>,
+    ) -> Slice {
         // Nothing before the earlier access can order it: start after its agent's last operation of an
         // earlier time.
         let since = self
@@ -323,7 +340,7 @@ impl Trace {
         let mut chosen: BTreeMap<u64, Vec<AgentId>> = BTreeMap::new();
         let mut traced: BTreeMap<u64, &Traced> = BTreeMap::new();
         for (agent, before) in &until {
-            let own: Vec<&Traced> = self
+            let mut own: Vec<&Traced> = self
                 .events(topology, *agent)
                 .iter()
                 .filter(|event| {
@@ -338,6 +355,16 @@ impl Trace {
                 (true, _) | (_, true) => MOST_EVENTS / 3,
                 _ => MOST_EVENTS / 8,
             };
+            if own.len() > most {
+                // What is not atomic says nothing of others' locations.
+                own.retain(|event| match event.what {
+                    What::Access { kind, space, address, .. } => {
+                        let kind = &kinds[kind as usize];
+                        kind.atomic || pair.meets(space, address, kind.size)
+                    }
+                    _ => true,
+                });
+            }
             let from = if *agent == pair.earlier.agent { 0 } else { own.len().saturating_sub(most) };
             complete &= own.len() <= most;
             for event in own.into_iter().skip(from).take(most) {
@@ -360,6 +387,7 @@ impl Trace {
         let mut builder = Builder {
             topology,
             kinds,
+            outline,
             slice: Slice::empty(complete),
             made: BTreeMap::new(),
             sets: Vec::new(),
@@ -390,6 +418,7 @@ impl Slice {
 struct Builder<'a> {
     topology: &'a Topology,
     kinds: &'a [StaticAccess],
+    outline: Option<&'a dyn Outline>,
     slice: Slice,
     /// Accesses by the record they made, and where.
     made: BTreeMap<(AgentId, Time, u32, Space, u64), EventId>,
@@ -444,6 +473,15 @@ impl Builder<'_> {
         id
     }
 
+    /// Whether an operation of the agent that made this access comes before it in the text, at the same time:
+    /// relaxed atomics leave the time as it is.
+    fn is_before(&self, event: &Traced, earlier: &Record) -> bool {
+        let What::Access { kind, .. } = event.what else { return false };
+        let site = |kind: u32| self.kinds[kind as usize].site;
+        event.time == earlier.time
+            && self.outline.is_some_and(|outline| outline.precedes(site(kind), site(earlier.kind)))
+    }
+
     fn build(
         &mut self,
         chosen: &BTreeMap<u64, Vec<AgentId>>,
@@ -451,20 +489,28 @@ impl Builder<'_> {
         pair: &Pair<'_>,
     ) {
         let earlier = pair.earlier;
+        let itself = |event: &Traced| {
+            matches!(event.what, What::Access { kind, space, address, .. }
+                if kind == earlier.kind && event.time == earlier.time
+                    && pair.meets(space, address, pair.earlier_kind.size))
+        };
+        // Of several at one time the last is the one that is remembered.
+        let traced_at = chosen.iter().rev().find_map(|(sequence, agents)| {
+            (agents.contains(&earlier.agent) && itself(traced[sequence])).then_some(*sequence)
+        });
         let mut first = None;
         for (sequence, agents) in chosen {
             let event = traced[sequence];
             for agent in agents {
-                // The earlier access comes before the first operation of its agent that is not before it in
-                // time.
                 if first.is_none() && *agent == earlier.agent {
-                    let itself = matches!(event.what, What::Access { kind, space, address, .. }
-                        if kind == earlier.kind && event.time == earlier.time && space == pair.space
-                            && address < pair.address + u64::from(pair.later_kind.size)
-                            && pair.address < address + u64::from(pair.earlier_kind.size));
-                    if itself {
+                    if traced_at == Some(*sequence) {
                         first = Some(self.slice.execution.events().len() as EventId);
-                    } else if event.time >= earlier.time {
+                    } else if traced_at.is_none()
+                        && event.time >= earlier.time
+                        && !self.is_before(event, &earlier)
+                    {
+                        // It comes before the first operation of its agent that is not before it in time, or
+                        // at its time in the text.
                         first = Some(self.access(&earlier, pair.space, pair.address));
                     }
                 }

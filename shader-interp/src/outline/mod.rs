@@ -215,6 +215,12 @@ impl ShaderOutline {
             && !self.one_address.contains(&a)
     }
 
+    /// Whether a loop is around what holds both.
+    fn shares_loop(&self, a: Spot, b: Spot) -> bool {
+        let (region, ..) = self.common(a, b);
+        self.loop_around(region).is_some()
+    }
+
     fn spots(&self, site: Site) -> &[Spot] {
         self.spots.get(&site).map_or(&[], |spots| &spots[..])
     }
@@ -278,6 +284,14 @@ impl Outline for ShaderOutline {
 
     fn scalar(&self, access: Site) -> bool {
         self.scalars.contains(&access)
+    }
+
+    fn precedes(&self, first: Site, second: Site) -> bool {
+        let (a, b) = (self.spots(first), self.spots(second));
+        // Of more copies than are looked at, some may be anywhere.
+        let known = |spots: &[Spot]| (1..MOST_SPOTS).contains(&spots.len());
+        let in_order = |a: &Spot, b: &Spot| a.position < b.position && !self.shares_loop(*a, *b);
+        known(a) && known(b) && a.iter().all(|a| b.iter().all(|b| in_order(a, b)))
     }
 
     fn waits(&self, load: Site) -> bool {

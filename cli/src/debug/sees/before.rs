@@ -77,7 +77,9 @@ pub fn before(stop: &mut Stopped<'_, '_, '_, '_, '_>, rest: &str) -> Result<Stri
     for fact in &relation.explanation.facts {
         let _ = write!(out, "\n  {}", words::fact(fact, dispatch));
     }
-    if !relation.ordered {
+    if !relation.ordered && !relation.complete {
+        out += "\n  as far as is remembered: more synchronisation lies between the two than is kept";
+    } else if !relation.ordered {
         for missing in &relation.explanation.missing {
             let _ = write!(out, "\n  {}", words::missing(missing, dispatch));
         }
