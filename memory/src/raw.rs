@@ -231,16 +231,23 @@ fn aligned(pointer: *mut u8, size: usize) -> bool {
     pointer as usize & (size - 1) == 0
 }
 
-/// Loads one component of 1, 2, 4 or 8 bytes, little endian; `None` if it is out of bounds. `ordering` is
-/// Relaxed or Acquire. An unaligned component is read byte by byte.
+/// The pointer to a component of 1, 2, 4 or 8 bytes, if it lies within the view.
+#[inline(always)]
+fn component(view: &MemoryView<'_>, offset: u64, size: u8) -> Option<*mut u8> {
+    if matches!(size, 1 | 2 | 4 | 8) { at(view, offset, u64::from(size)) } else { None }
+}
+
+/// Loads one component of 1, 2, 4 or 8 bytes, little endian; `None` if it is out of bounds, or of another
+/// size. `ordering` is Relaxed or Acquire. An unaligned component is read byte by byte.
 #[inline(always)]
 pub fn load(view: &MemoryView<'_>, offset: u64, size: u8, ordering: Ordering) -> Option<u64> {
-    let p = at(view, offset, u64::from(size))?;
+    let p = component(view, offset, size)?;
     if !aligned(p, usize::from(size)) {
         // SAFETY: in bounds.
         return Some(unsafe { load_bytes(p, size) });
     }
-    // SAFETY: in bounds, aligned, mapped as long as the view; concurrent accesses are atomic too.
+    // SAFETY: in bounds, of one of these sizes and aligned to it, mapped as long as the view; concurrent
+    // accesses are atomic too.
     Some(unsafe {
         match size {
             1 => u64::from(AtomicU8::from_ptr(p).load(ordering)),
@@ -261,16 +268,17 @@ unsafe fn load_bytes(p: *mut u8, size: u8) -> u64 {
     })
 }
 
-/// Stores one component; false if it is out of bounds. `ordering` is Relaxed or Release.
+/// Stores one component; false if it is out of bounds, or not of 1, 2, 4 or 8 bytes. `ordering` is Relaxed or Release.
 #[inline(always)]
 pub fn store(view: &MemoryView<'_>, offset: u64, size: u8, value: u64, ordering: Ordering) -> bool {
-    let Some(p) = at(view, offset, u64::from(size)) else { return false };
+    let Some(p) = component(view, offset, size) else { return false };
     if !aligned(p, usize::from(size)) {
         // SAFETY: in bounds.
         unsafe { store_bytes(p, size, value) };
         return true;
     }
-    // SAFETY: in bounds, aligned, mapped as long as the view; concurrent accesses are atomic too.
+    // SAFETY: in bounds, of one of these sizes and aligned to it, mapped as long as the view; concurrent
+    // accesses are atomic too.
     unsafe {
         match size {
             1 => AtomicU8::from_ptr(p).store(value as u8, ordering),
@@ -293,7 +301,7 @@ unsafe fn store_bytes(p: *mut u8, size: u8, value: u64) {
 }
 
 /// Applies a read-modify-write of 4 or 8 bytes (1 and 2 for Exchange and the like are not part of SPIR-V) and
-/// returns the original value; `None` if it is out of bounds or unaligned.
+/// returns the original value; `None` if it is out of bounds, unaligned, or of another size.
 #[inline(always)]
 pub fn read_modify_write(
     view: &MemoryView<'_>,
@@ -303,11 +311,12 @@ pub fn read_modify_write(
     value: u64,
     comparator: u64,
 ) -> Option<u64> {
-    let p = at(view, offset, u64::from(size))?;
+    let p = component(view, offset, size)?;
     if !aligned(p, usize::from(size)) {
         return None;
     }
-    // SAFETY: in bounds, aligned, mapped as long as the view; concurrent accesses are atomic too.
+    // SAFETY: in bounds, of one of these sizes and aligned to it, mapped as long as the view; concurrent
+    // accesses are atomic too.
     Some(unsafe {
         match size {
             1 => AtomicU8::from_ptr(p).modify(op, value, comparator),

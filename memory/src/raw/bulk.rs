@@ -93,10 +93,11 @@ mod x86_64 {
         }
     }
 
-    /// Copies `blocks` blocks of 32 shared bytes to a register.
+    /// Copies `blocks` blocks of 32 shared bytes to a register, from the first to the last.
     ///
     /// # Safety
-    /// Both sides hold that many bytes and do not overlap.
+    /// Both sides hold that many bytes; they may overlap where the target begins before the source, as each
+    /// block is loaded before it is stored.
     #[inline(always)]
     pub unsafe fn blocks_out(from: *mut u8, to: *mut u8, blocks: usize) {
         if std::arch::is_x86_feature_detected!("avx") {
@@ -112,13 +113,13 @@ mod x86_64 {
         }
     }
 
-    /// Copies `blocks` blocks of 32 bytes from a register to shared bytes.
+    /// Copies `blocks` blocks of 32 bytes from a register to shared bytes, from the first to the last.
     ///
     /// # Safety
-    /// Both sides hold that many bytes and do not overlap.
+    /// Those of [`blocks_out`].
     #[inline(always)]
     pub unsafe fn blocks_in(from: *const u8, to: *mut u8, blocks: usize) {
-        // SAFETY: as the caller promises; nothing is written to `from`.
+        // SAFETY: as the caller promises; nothing is written through `from`.
         unsafe { blocks_out(from.cast_mut(), to, blocks) };
     }
 

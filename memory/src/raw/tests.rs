@@ -39,6 +39,19 @@ fn ranges_are_read_and_written_at_every_offset() {
 }
 
 #[test]
+fn components_have_1_2_4_or_8_bytes() {
+    let mut words = [0u32; 4];
+    let view = MemoryView::of_words(&mut words);
+    for size in 0..=16 {
+        let known = [1, 2, 4, 8].contains(&size);
+        assert_eq!(load(&view, 0, size, Ordering::Relaxed).is_some(), known);
+        assert_eq!(store(&view, 0, size, 7, Ordering::Relaxed), known);
+        assert_eq!(read_modify_write(&view, 0, size, AtomicOp::IAdd, 1, 0).is_some(), known);
+        assert_eq!(load(&MemoryView::NULL, 0, size, Ordering::Relaxed), None);
+    }
+}
+
+#[test]
 fn copies_may_overlap() {
     let apart = if cfg!(miri) { vec![-33i64, -1, 0, 1, 8, 33] } else { (-70i64..70).collect() };
     for length in lengths() {

@@ -260,8 +260,9 @@ pub(super) fn allocate(mut lowered: Lowered) -> Result<Code> {
             place[k] = place[same[k] as usize];
         }
     }
-    if vectors.count > 1 << 16 || masks.count > 1 << 16 {
-        return Err(CompileError::Limit("more than 65536 registers".into()));
+    // Behind the last register there is a number, too.
+    if vectors.count >= 1 << 16 || masks.count >= 1 << 16 {
+        return Err(CompileError::Limit("more than 65535 registers".into()));
     }
     encode(lowered, &place, vectors.count, masks.count, &lives)
 }

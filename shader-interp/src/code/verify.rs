@@ -4,6 +4,7 @@
 use super::isa::{Inst, Opcode, OperandKind};
 use super::{Code, ElementIndex, Space};
 use crate::error::CompileError;
+use crate::ir::MAX_PRIVATE;
 use std::any::Any;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock, Weak};
@@ -142,6 +143,10 @@ fn verify(program: &Code) -> Result<(), CompileError> {
         let binding = match entry.space {
             Space::Element { binding, .. } => (binding as usize) < program.shader.bindings.len(),
             Space::View(slot) => (slot as usize) < program.views.len(),
+            // Machine code takes the bounds from here, and addresses all lanes with signed offsets.
+            Space::Private { start, end } => {
+                start <= end && end <= program.shader.private_bytes.min(MAX_PRIVATE)
+            }
             _ => true,
         };
         // `result` is meaningless for stores; the executor does not use it there.

@@ -19,8 +19,8 @@ use super::builder::Builder;
 use super::complete;
 use crate::interface::PUSH_UNSET;
 use crate::ir::{
-    Alu, GroupFold, GroupKind, Label, Mark, MatrixComponents, MatrixMulAdd, Node, Op, OpKind, Origin,
-    Origins, Place, PrivateObject, Region, Scalar, Shader, Undefined, Value, Values,
+    Alu, GroupFold, GroupKind, Label, MAX_PRIVATE, Mark, MatrixComponents, MatrixMulAdd, Node, Op, OpKind,
+    Origin, Origins, Place, PrivateObject, Region, Scalar, Shader, Undefined, Value, Values,
 };
 use pellucid_memory::access::{Access, Site};
 use pellucid_memory::scope::StorageClasses;
@@ -70,7 +70,7 @@ pub(super) fn instrument(shader: &mut Shader, b: &mut Builder, owners: &mut Vec<
     let mut end = shader.private_bytes;
     for k in 0..complete.len() {
         let PrivateObject { offset, size, .. } = shader.private[k];
-        let follow = !complete[k] && size > 0 && size <= FOLLOWED && end <= 1 << 26;
+        let follow = !complete[k] && size > 0 && size <= FOLLOWED && end + size <= MAX_PRIVATE;
         let (shadow, delta) = (shader.private.len() as u32, end.wrapping_sub(offset));
         objects.push(follow.then_some(Followed { offset, size, shadow, delta }));
         if follow {
