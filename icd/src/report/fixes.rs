@@ -1,7 +1,7 @@
 //! What fixes are called: one sentence per edited instruction, in the words of the shader's language.
 
 use super::context::DispatchContext;
-use super::words::{Dialect, at, class_name, join, scope_name};
+use super::words::{Dialect, at, class_name, join, opcode, scope_name};
 use pellucid_memory::access::{AtomicOp, Site};
 use pellucid_memory::finding::Edit;
 use pellucid_memory::outline::BarrierPlace;
@@ -159,7 +159,8 @@ fn sentence(help: Help<'_>, dialect: Dialect, dispatch: &DispatchContext<'_>) ->
 fn gained(site: Site, mut gain: Gain, dialect: Dialect, dispatch: &DispatchContext<'_>) -> String {
     gain.flags.sort();
     gain.flags.dedup();
-    let at = at(site, dispatch);
+    let control = opcode(site, dispatch) == Some("OpControlBarrier");
+    let barrier = control || opcode(site, dispatch) == Some("OpMemoryBarrier");
     let mut parts = Vec::new();
     if !gain.flags.is_empty() {
         // One order is all that semantics may name: acquire and release together are one word of their own.
@@ -175,7 +176,7 @@ fn gained(site: Site, mut gain: Gain, dialect: Dialect, dispatch: &DispatchConte
     if !gain.classes.is_empty() {
         let what = if dialect == Dialect::Spirv { "semantics" } else { "storage semantics" };
         parts.push(match dialect {
-            Dialect::Glsl if at.starts_with("barrier ") => {
+            Dialect::Glsl if control => {
                 format!("put `{};` before and after it", fence(gain.classes))
             }
             Dialect::Glsl => format!("use a barrier that covers {} memory as well", class_name(gain.classes)),
@@ -187,11 +188,11 @@ fn gained(site: Site, mut gain: Gain, dialect: Dialect, dispatch: &DispatchConte
             Dialect::Glsl => {
                 format!("use a memory barrier of {} scope, such as memoryBarrier()", scope_name(scope))
             }
-            _ if at.contains("arrier ") => format!("widen the memory scope to {}", dialect.scope(scope)),
+            _ if barrier => format!("widen the memory scope to {}", dialect.scope(scope)),
             _ => format!("widen the scope to {}", dialect.scope(scope)),
         });
     }
-    format!("{at}: {}", parts.join(", "))
+    format!("{}: {}", at(site, dispatch), parts.join(", "))
 }
 
 /// The function of GLSL without scopes whose fence covers the classes.

@@ -452,11 +452,15 @@ pub(super) fn at(site: Site, dispatch: &DispatchContext<'_>) -> String {
     }
 }
 
+/// The opcode of an instruction, if it is known.
+pub(super) fn opcode<'a>(site: Site, dispatch: &DispatchContext<'a>) -> Option<&'a str> {
+    let mut words = dispatch.site(site)?.instruction.split_whitespace();
+    words.find(|word| word.starts_with("Op"))
+}
+
 /// The opcode of a synchronising instruction, or what GLSL calls it.
 pub(super) fn called<'a>(site: Site, dispatch: &DispatchContext<'a>) -> &'a str {
-    let words = dispatch.site(site).map(|info| info.instruction.split_whitespace());
-    let opcode = words.and_then(|mut words| words.find(|word| word.starts_with("Op")));
-    let opcode = opcode.unwrap_or("instruction");
+    let opcode = opcode(site, dispatch).unwrap_or("instruction");
     match (Dialect::of(dispatch.shader), opcode) {
         (Dialect::Spirv, _) => opcode,
         (Dialect::ScopedGlsl, "OpControlBarrier") => "controlBarrier",
