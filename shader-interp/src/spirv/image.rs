@@ -1,6 +1,7 @@
 //! Images, samplers and texel pointers. What samples is in [`super::sample`].
 
 use super::lowerer::{Def, Handle, Lowerer, Texel};
+use super::memory::MemoryOperands;
 use super::pointer::{Base, Pointer};
 use super::types::{ImageType, Type};
 use super::words::Instruction;
@@ -24,10 +25,7 @@ pub(super) struct Operands {
     /// One offset for each texel of a gather.
     pub offsets: Option<u32>,
     pub sample: Option<u32>,
-    pub available: Option<Scope>,
-    pub visible: Option<Scope>,
-    pub non_private: bool,
-    pub volatile: bool,
+    pub memory: MemoryOperands,
 }
 
 /// The operation of an OpImageSparse* instruction without its residency code; other operations as they are.
@@ -332,37 +330,21 @@ impl Lowerer<'_> {
             operands.min_lod = Some(take()?);
         }
         if mask & 0x100 != 0 {
-            operands.available = Some(self.scope(take()?)?);
+            operands.memory.available = Some(self.scope(take()?)?);
         }
         if mask & 0x200 != 0 {
-            operands.visible = Some(self.scope(take()?)?);
+            operands.memory.visible = Some(self.scope(take()?)?);
         }
-        operands.non_private = mask & 0x700 != 0;
-        operands.volatile = mask & 0x800 != 0;
+        operands.memory.non_private = mask & 0x700 != 0;
+        operands.memory.volatile = mask & 0x800 != 0;
         Ok(operands)
     }
 
     pub(super) fn image_access(&self, handle: &Handle, operands: &Operands, write: bool) -> Access {
         let size = handle.image.texel.bytes() as u8;
         let mut access = Access::plain(StorageClasses::IMAGE, size, 4);
-        access.non_private = operands.non_private;
-        access.volatile = operands.volatile;
-        if write {
-            access.available = operands.available;
-        } else {
-            access.visible = operands.visible;
-        }
-        if !self.module.vulkan_memory_model {
-            access.volatile |= handle.volatile;
-            if handle.coherent || handle.volatile {
-                access.non_private = true;
-                if write {
-                    access.available = Some(Scope::QueueFamily);
-                } else {
-                    access.visible = Some(Scope::QueueFamily);
-                }
-            }
-        }
+        let scope = (handle.coherent || handle.volatile).then_some(Scope::QueueFamily);
+        self.declare(&mut access, &operands.memory, write, (scope, handle.volatile));
         access
     }
 

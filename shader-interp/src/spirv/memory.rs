@@ -120,32 +120,35 @@ impl Lowerer<'_> {
         let mut access = Access::plain(pointer.class(), bytes(scalar) as u8, components as u8);
         access.uniform = matches!(pointer.base, Base::Buffer { binding, .. }
             if self.bindings[binding as usize].kind == DescriptorKind::UniformBuffer);
-        access.non_private = operands.non_private;
-        access.volatile = operands.volatile;
-        if write {
-            access.available = operands.available;
-        } else {
-            access.visible = operands.visible;
-        }
-        if !self.module.vulkan_memory_model {
-            let scope = match pointer.base {
-                Base::Workgroup(_) => Some(Scope::Workgroup),
-                Base::Buffer { .. } | Base::Physical(_) if pointer.coherent || pointer.volatile => {
-                    Some(Scope::QueueFamily)
-                }
-                _ => None,
-            };
-            if scope.is_some() {
-                access.non_private = true;
-                if write {
-                    access.available = scope;
-                } else {
-                    access.visible = scope;
-                }
+        let (scope, volatile) = match pointer.base {
+            Base::Workgroup(_) => (Some(Scope::Workgroup), false),
+            Base::Buffer { .. } | Base::Physical(_) => {
+                ((pointer.coherent || pointer.volatile).then_some(Scope::QueueFamily), pointer.volatile)
             }
-            access.volatile |= pointer.volatile && !matches!(pointer.base, Base::Workgroup(_));
-        }
+            _ => (None, pointer.volatile),
+        };
+        self.declare(&mut access, &operands, write, (scope, volatile));
         access
+    }
+
+    /// What an access is by its memory or image operands; or, where the module does not declare the Vulkan
+    /// memory model, also by what decorates its memory: the scope at which that is coherent, and Volatile.
+    pub(super) fn declare(
+        &self,
+        access: &mut Access,
+        operands: &MemoryOperands,
+        write: bool,
+        (scope, volatile): (Option<Scope>, bool),
+    ) {
+        let decorated = !self.module.vulkan_memory_model;
+        let scope = scope.filter(|_| decorated);
+        access.non_private = operands.non_private || scope.is_some();
+        access.volatile = operands.volatile || (decorated && volatile);
+        if write {
+            access.available = scope.or(operands.available);
+        } else {
+            access.visible = scope.or(operands.visible);
+        }
     }
 
     /// The runs of a value in memory.
