@@ -26,8 +26,10 @@ pub fn bytes(path: &Path, most: u64) -> Result<Vec<u8>> {
 /// # Errors
 /// It cannot be read, is longer, or is no UTF-8.
 pub fn text(path: &Path) -> Result<String> {
-    String::from_utf8(bytes(path, MOST_BYTES)?)
-        .map_err(|_| Error::new(ErrorKind::InvalidData, "stream did not contain valid UTF-8"))
+    String::from_utf8(bytes(path, MOST_BYTES)?).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        Error::new(ErrorKind::InvalidData, format!("no text: byte {at} is no UTF-8"))
+    })
 }
 
 #[cfg(test)]
@@ -40,5 +42,14 @@ mod tests {
         assert_eq!(bytes(zeros, 9).unwrap_err().to_string(), "longer than 9 bytes");
         assert_eq!(text(zeros).unwrap_err().kind(), ErrorKind::FileTooLarge);
         assert_eq!(bytes(Path::new("/dev/null"), 0).unwrap(), []);
+    }
+
+    #[test]
+    fn what_is_no_text_is_told_by_its_first_byte_that_is_none() {
+        let file = std::env::temp_dir().join(format!("pellucid-input-{}", std::process::id()));
+        std::fs::write(&file, b"SPIR-V\xff").unwrap();
+        let told = text(&file).unwrap_err().to_string();
+        std::fs::remove_file(&file).unwrap();
+        assert_eq!(told, "no text: byte 6 is no UTF-8");
     }
 }

@@ -59,7 +59,7 @@ impl Mapping {
     /// the page, inside the mapping.
     ///
     /// # Errors
-    /// The operating system refuses; what was there is still there.
+    /// The operating system refuses.
     pub fn show(&self, range: &Range<u64>, file: Option<(RawFd, u64)>) -> Result<(), HeapError> {
         let (size, offset) = (range.end.saturating_sub(range.start), file.map_or(0, |(_, offset)| offset));
         assert!(

@@ -96,18 +96,17 @@ impl Assembler {
         self.put(Instruction::with2(code, to, number));
     }
 
-    /// The bytes, all branches resolved.
-    pub fn finish(mut self) -> Result<Vec<u8>, IcedError> {
+    /// The bytes, all branches resolved; nothing if one leads nowhere.
+    pub fn finish(mut self) -> Result<Option<Vec<u8>>, IcedError> {
         if let Some(error) = self.failed {
             return Err(error);
         }
         let mut bytes = self.encoder.take_buffer();
         for (end, label) in self.branches {
-            // Every label that is branched to is bound: the translator binds one for each target.
-            let Some(place) = self.places[label.0 as usize] else { continue };
+            let Some(place) = self.places[label.0 as usize] else { return Ok(None) };
             let distance = (place as i64 - end as i64) as i32;
             bytes[end as usize - 4..end as usize].copy_from_slice(&distance.to_le_bytes());
         }
-        Ok(bytes)
+        Ok(Some(bytes))
     }
 }

@@ -7,6 +7,7 @@ mod division;
 mod floats;
 mod functions;
 mod integers;
+mod masks;
 mod pairs;
 
 use super::image::TexelAccess;
@@ -52,6 +53,9 @@ pub(super) fn is_long(op: Opcode) -> bool {
     matches!(op, Exp | Exp2 | Log | Log2 | Sin | Cos)
 }
 
+/// A shift by lanes, and by a number.
+type Shift = (Operation, Operation);
+
 macro_rules! rows {
     (
         lanes($self:ident, $inst:ident) { $($($row:ident)|+ => $body:expr;)* }
@@ -67,10 +71,7 @@ macro_rules! rows {
             matches!(op, $($(Opcode::$made)|+)|*)
         }
 
-        /// A shift by lanes, and by a number.
-type Shift = (Operation, Operation);
-
-impl Part<'_> {
+        impl Part<'_> {
             /// A row of lanes or masks.
             pub fn row(&mut $self, $inst: &Inst) {
                 match $inst.op {
@@ -89,6 +90,7 @@ impl Part<'_> {
         }
     };
 }
+
 rows! {
     lanes(self, inst) {
         Mov => self.mov(inst);
@@ -582,29 +584,5 @@ impl Part<'_> {
             Source::File(register) => Instruction::with4(code, to, x, self.file(register), predicate),
             Source::Constant(constant) => Instruction::with4(code, to, x, self.constant(constant), predicate),
         });
-    }
-
-    /// EAX becomes a part of a mask register.
-    fn mask_result(&mut self, mask: u16) {
-        self.forget_mask(mask);
-        let to = self.mask_file(mask);
-        match self.form {
-            Form::Avx2 => self.asm.store(X86::Mov_rm8_r8, to, Register::AL),
-            Form::Avx512 => self.asm.store(X86::Mov_rm16_r16, to, Register::AX),
-        }
-    }
-
-    fn mask_pair(&mut self, inst: &Inst, (code, vectors): (X86, Operation)) {
-        if self.form == Form::Avx2
-            && let (Some(x), Some(y)) = (self.held_mask(inst.a.into()), self.held_mask(inst.b.into()))
-        {
-            let t = self.temporary();
-            self.binary(vectors, t, x, Source::Host(y));
-            return self.set_mask(inst.dst, t);
-        }
-        self.bits_of_mask(inst.a, Register::EAX);
-        self.bits_of_mask(inst.b, Register::EDX);
-        self.asm.registers(code, Register::EAX, Register::EDX);
-        self.mask_result(inst.dst);
     }
 }

@@ -175,7 +175,7 @@ pub(super) fn translate(
     translator.exits();
     let entries = (0..code.code.len()).map(|row| translator.entry(row)).collect();
     let bytes = translator.part.asm.finish()?;
-    Ok(Some(Translation { bytes, enter, entries, marks }))
+    Ok(bytes.map(|bytes| Translation { bytes, enter, entries, marks }))
 }
 
 impl<'a> Translator<'a> {
