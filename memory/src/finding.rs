@@ -159,7 +159,7 @@ pub struct AccessInfo {
     pub newest: Option<u64>,
     /// All values that the model allowed the read to return, ascending, at most 16.
     pub admissible: Vec<u64>,
-    /// Of an access of 8 bytes: which 4 of them these values are, 0 for the lower.
+    /// Of an access of 8 bytes through caches: which 4 of them these values are, 0 for the lower.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub half: Option<u8>,
     /// Of a read through the caches of a machine: those that then held the bytes. Values are as above.

@@ -7,7 +7,7 @@ use pellucid_memory::access::{Reference, Site};
 use pellucid_memory::finding::{AccessInfo, Finding, Place, Texel};
 use pellucid_memory::scope::StorageClasses;
 use pellucid_memory::system::MemoryView;
-use pellucid_shader_interp::ir::{Binding, Shader, SiteInfo};
+use pellucid_shader_interp::ir::{Binding, Scalar, Shader, SiteInfo};
 
 /// The dispatches that the accesses of a finding name.
 #[derive(Clone, Copy, Debug)]
@@ -148,6 +148,12 @@ impl<'a> DispatchContext<'a> {
             Element::of_component(self.site(access.site)?.component?)?
         };
         (element.size() == access.place.size as usize).then_some(element)
+    }
+
+    /// Whether an access is to a Bool.
+    pub fn is_bool(&self, access: &AccessInfo) -> bool {
+        let component = self.site(access.site).and_then(|info| info.component);
+        component.is_some_and(|component| component.scalar == Scalar::Bool)
     }
 
     /// Whether an access reads push constants.

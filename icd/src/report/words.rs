@@ -159,6 +159,9 @@ pub fn value(bits: u64, access: &AccessInfo, dispatch: Option<&DispatchContext<'
     match (access.half, dispatch.and_then(|dispatch| dispatch.element_type(access))) {
         (Some(half), _) => format!("{bits:#x} in the {} 4 bytes", ["lower", "upper"][usize::from(half & 1)]),
         (None, Some(element)) => element.show(bits),
+        (None, None) if bits <= 1 && dispatch.is_some_and(|dispatch| dispatch.is_bool(access)) => {
+            (bits == 1).to_string()
+        }
         (None, None) => untyped(bits),
     }
 }

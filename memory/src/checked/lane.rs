@@ -192,8 +192,19 @@ impl Lane<'_> {
     #[inline(always)]
     pub fn read(&mut self, access: &Access, kind: u32, k: usize) -> u64 {
         let Some(place) = self.component(access, kind, k) else { return 0 };
-        let who = Who { agent: self.agent, kind };
         let newest = self.held(place.offset, access.size).unwrap_or(0);
+        let told = self.core.report.of_read.len();
+        let value = self.read_from(access, kind, place, newest);
+        if access.size == 8 && self.core.report.of_read.len() > told {
+            self.core.report.tell_both(told, value, newest);
+        }
+        value
+    }
+
+    /// Reads a component, which now has this value in memory.
+    #[inline(always)]
+    fn read_from(&mut self, access: &Access, kind: u32, place: Where, newest: u64) -> u64 {
+        let who = Who { agent: self.agent, kind };
         if self.core.exploring.is_some() {
             return self.explore_read(access, who, &place, newest);
         }

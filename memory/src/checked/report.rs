@@ -378,6 +378,26 @@ impl Report {
         self.of_read.push(index);
     }
 
+    /// The reads of [`Report::of_read`] from this number on were of 8 bytes: what they got, and what is newest.
+    #[cold]
+    pub fn tell_both(&mut self, first: usize, value: u64, newest: u64) {
+        for index in self.of_read.drain(first..) {
+            let Some(later) = self.findings[index].accesses.last_mut() else { continue };
+            let Some(half) = later.half.take() else { continue };
+            let shift = 32 * u32::from(half & 1);
+            let others = value & !(u64::from(u32::MAX) << shift);
+            (later.returned, later.newest) = (Some(value), Some(newest));
+            // Which values of the other four bytes go with these is not known; those that it got do, and what
+            // is newest goes together.
+            let part = |whole: u64| whole >> shift & u64::from(u32::MAX);
+            for admissible in &mut later.admissible {
+                let known = [value, newest].into_iter().find(|whole| part(*whole) == *admissible);
+                *admissible = known.unwrap_or(*admissible << shift | others);
+            }
+            later.admissible.sort_unstable();
+        }
+    }
+
     /// What the caches held of these bytes when the read of [`Report::of_read`] was made.
     pub fn tell_caches(&mut self, cached: &Cached, bytes: u8, place: &Where) {
         let bits = |word: u32| component_bits(word, place) as u32;
