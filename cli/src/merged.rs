@@ -1,5 +1,6 @@
 //! What many runs of one program have shown: each distinct finding once, with the runs that had it.
 
+use crate::replay;
 use crate::report::Report;
 use crate::run::Run;
 use crate::status;
@@ -160,9 +161,14 @@ impl Merged {
         let total = &run.outcome.total;
         self.processes += total["processes"].as_u64().unwrap_or(0);
         self.suppressed = self.suppressed.max(total["suppressed"].as_u64().unwrap_or(0));
+        let lines = run.report.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let head = lines.into_iter().find(|line| line["type"] == "run");
         let mut here = BTreeSet::new();
-        for line in findings(&run.report) {
+        for mut line in findings(&run.report) {
             if here.insert(identity(&line)) {
+                if let Some(head) = &head {
+                    replay::keep_run(&mut line, head);
+                }
                 self.found(line, counts, k);
             }
         }
@@ -171,8 +177,7 @@ impl Merged {
         let communicated = self.communications.len() > communicated;
         self.tell(before);
         if self.head.is_none() {
-            let lines = run.report.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-            self.head = lines.into_iter().find(|line| line["type"] == "run");
+            self.head = head;
         }
         let fresh = self.findings.len() > before;
         let Some(k) = k else { return fresh };

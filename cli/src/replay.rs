@@ -2,8 +2,9 @@
 //!
 //! A report file begins with what decides its findings: options, seed, rules of suppression, and the command
 //! line that its texts show. The program runs with exactly these, whatever the environment says, and writes a
-//! report of its own; the lines of the findings are compared byte for byte. A report of `pellucid exec` needs
-//! no program: its command line says all, and a shader on the driver can do no harm. The program of any other
+//! report of its own; the lines of the findings are compared byte for byte. Each finding of a hunt has the seed
+//! and the options of its own run, and each of these runs is made again. A report of `pellucid exec` needs no
+//! program: its command line says all, and a shader on the driver can do no harm. The program of any other
 //! report has to be named again.
 
 use crate::options::DriverOptions;
@@ -44,11 +45,17 @@ pub struct ReplayArgs {
 /// What a report asks for, ready to run.
 #[derive(Debug)]
 pub struct Replay {
+    runs: Vec<Again>,
+    written_by: String,
+    /// Holds the new reports and the rules of suppression.
+    folder: tempfile::TempDir,
+}
+
+/// A run that is made again, and what it has to show.
+#[derive(Debug)]
+struct Again {
     job: Job,
     expected: Vec<Line>,
-    written_by: String,
-    /// Holds the new report and the rules of suppression.
-    folder: tempfile::TempDir,
     report: PathBuf,
 }
 
@@ -61,13 +68,32 @@ struct Line {
 
 /// How an expected line came again.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Again {
+enum Came {
     Exactly,
     /// Under another number.
     As(u64),
     /// The same kind at the same instructions, with other contents of these fields.
     Differs(Vec<String>),
     No,
+}
+
+/// The fields of a finding that depend on what else was found, and in which runs.
+const BESIDE: [&str; 3] = ["number", "runs", "options"];
+
+/// Writes into the line of a finding from which run it is: that with this head.
+pub fn keep_run(line: &mut Value, head: &Value) {
+    for name in ["seed", "options"] {
+        line[name] = head[name].clone();
+    }
+}
+
+/// The head of the run that a finding is of, in a report that begins with `head`.
+pub fn head_of(line: &Value, head: &Value) -> Value {
+    let mut head = head.clone();
+    if line["options"].is_object() {
+        keep_run(&mut head, line);
+    }
+    head
 }
 
 /// The findings and traps of a report file's text.
@@ -99,25 +125,31 @@ impl Line {
         [self.value["type"].clone(), self.value["id"].clone()].into_iter().chain(places).collect()
     }
 
-    fn without_number(&self) -> Value {
+    /// What is told of the finding itself.
+    fn contents(&self) -> Value {
         let mut value = self.value.clone();
         if let Some(object) = value.as_object_mut() {
-            object.remove("number");
+            object.retain(|name, _| !BESIDE.contains(&name.as_str()));
         }
         value
     }
 
-    fn again(&self, new: &[Line]) -> Again {
+    fn again(&self, new: &[Line]) -> Came {
         if new.iter().any(|line| line.text == self.text) {
-            return Again::Exactly;
+            return Came::Exactly;
         }
-        if let Some(line) = new.iter().find(|line| line.without_number() == self.without_number()) {
-            return line.value["number"].as_u64().map_or(Again::Exactly, Again::As);
+        let contents = self.contents();
+        if let Some(line) = new.iter().find(|line| line.contents() == contents) {
+            let number = &line.value["number"];
+            return number
+                .as_u64()
+                .filter(|_| *number != self.value["number"])
+                .map_or(Came::Exactly, Came::As);
         }
-        let Some(line) = new.iter().find(|line| line.subject() == self.subject()) else { return Again::No };
-        let fields = self.value.as_object().into_iter().flatten();
+        let Some(line) = new.iter().find(|line| line.subject() == self.subject()) else { return Came::No };
+        let fields = contents.as_object().into_iter().flatten();
         let differing = fields.filter(|(name, value)| line.value[name.as_str()] != **value);
-        Again::Differs(differing.map(|(name, _)| name.clone()).filter(|n| n != "number").collect())
+        Came::Differs(differing.map(|(name, _)| name.clone()).collect())
     }
 }
 
@@ -142,12 +174,6 @@ impl Replay {
         }
         let head = report.of_type("run").next().with_context(|| format!("{name}: no run"))?;
         let folder = tempfile::tempdir().context("a temporary folder")?;
-        let path = arguments.report.clone().unwrap_or_else(|| folder.path().join("report.json"));
-        let mut options = restored(head, folder.path()).with_context(|| name.clone())?;
-        options.set("report", path.to_string_lossy());
-        if let Some(threads) = arguments.threads {
-            options.set("threads", threads.to_string());
-        }
         let recorded = head["command"].as_str().unwrap_or_default();
         let command = match recorded.strip_prefix("pellucid exec ") {
             _ if !arguments.program.is_empty() => arguments.program.clone(),
@@ -161,9 +187,32 @@ impl Replay {
                 recorded = if recorded.is_empty() { "PROGRAM" } else { recorded }
             ),
         };
+        let mut heads: Vec<(Value, Vec<Line>)> = Vec::new();
+        for line in expected {
+            let head = head_of(&line.value, head);
+            match heads.iter_mut().find(|(known, _)| *known == head) {
+                Some((_, lines)) => lines.push(line),
+                None => heads.push((head, vec![line])),
+            }
+        }
+        if heads.len() > 1 && arguments.report.is_some() {
+            bail!("{name}: its findings are of {} runs: --report goes with --finding N", heads.len());
+        }
+        let mut runs = Vec::new();
+        for (number, (head, expected)) in heads.into_iter().enumerate() {
+            let folder = folder.path().join(number.to_string());
+            std::fs::create_dir(&folder)?;
+            let report = arguments.report.clone().unwrap_or_else(|| folder.join("report.json"));
+            let mut options = restored(&head, &folder).with_context(|| name.clone())?;
+            options.set("report", report.to_string_lossy());
+            if let Some(threads) = arguments.threads {
+                options.set("threads", threads.to_string());
+            }
+            let job = Job { options, command: command.clone(), shown: Some(recorded.to_owned()) };
+            runs.push(Again { job, expected, report });
+        }
         let written_by = head["pellucid"].as_str().unwrap_or_default().to_owned();
-        let job = Job { options, command, shown: Some(recorded.to_owned()) };
-        Ok(Replay { job, expected, written_by, folder, report: path })
+        Ok(Replay { runs, written_by, folder })
     }
 
     /// Runs the program and compares. The status is the program's, with findings 66; 1 where a finding did
@@ -172,40 +221,52 @@ impl Replay {
     /// # Errors
     /// The program cannot be started.
     pub fn run(self) -> anyhow::Result<u8> {
-        let Replay { job, expected, written_by, folder, report } = self;
-        let outcome = run::one(&job)?;
-        eprintln!("{}", run::total(&outcome));
-        let text = input::text(&report).with_context(|| report.display().to_string())?;
-        drop(folder);
-        let new = lines(&text)?;
-        let mut again = 0;
-        for line in &expected {
-            match line.again(&new) {
-                Again::Exactly => again += 1,
-                Again::As(number) => {
-                    again += 1;
-                    eprintln!("pellucid: replay: {} came again, as finding {number}", line.name());
-                }
-                Again::Differs(fields) => {
-                    let fields = fields.join(", ");
-                    eprintln!("pellucid: replay: {} came again, but differs in: {fields}", line.name());
-                }
-                Again::No => eprintln!("pellucid: replay: {} did not come again", line.name()),
-            }
+        let Replay { runs, written_by, folder } = self;
+        let (mut all, mut again, mut status) = (Vec::new(), 0, 0);
+        for run in runs {
+            let outcome = run::one(&run.job)?;
+            eprintln!("{}", run::total(&outcome));
+            let text = input::text(&run.report).with_context(|| run.report.display().to_string())?;
+            again += run.compared(&lines(&text)?);
+            status = if status == 0 { outcome.status } else { status };
+            all.extend(run.expected);
         }
-        if again == expected.len() {
-            let which = match expected.as_slice() {
+        drop(folder);
+        if again == all.len() {
+            let which = match all.as_slice() {
                 [one] => one.name(),
                 all => format!("all {} findings", all.len()),
             };
             eprintln!("pellucid: replay: {which} came again, byte for byte");
-            return Ok(outcome.status);
+            return Ok(status);
         }
-        eprintln!("pellucid: replay: {again} of {} came again", expected.len());
+        eprintln!("pellucid: replay: {again} of {} came again", all.len());
         if written_by != env!("CARGO_PKG_VERSION") {
             eprintln!("pellucid: replay: the report was written by version {written_by}");
         }
         Ok(DIFFERS)
+    }
+}
+
+impl Again {
+    /// Says what did not come again among these lines, or otherwise. How many came.
+    fn compared(&self, new: &[Line]) -> usize {
+        let mut again = 0;
+        for line in &self.expected {
+            match line.again(new) {
+                Came::Exactly => again += 1,
+                Came::As(number) => {
+                    again += 1;
+                    eprintln!("pellucid: replay: {} came again, as finding {number}", line.name());
+                }
+                Came::Differs(fields) => {
+                    let fields = fields.join(", ");
+                    eprintln!("pellucid: replay: {} came again, but differs in: {fields}", line.name());
+                }
+                Came::No => eprintln!("pellucid: replay: {} did not come again", line.name()),
+            }
+        }
+        again
     }
 }
 
@@ -243,10 +304,10 @@ mod tests {
     fn lines_come_again_exactly_renumbered_differing_or_not() {
         let new = lines(&[line(1, 10, "a"), line(2, 20, "b")].join("\n")).unwrap();
         let again = |text: String| lines(&text).unwrap()[0].again(&new);
-        assert_eq!(again(line(1, 10, "a")), Again::Exactly);
-        assert_eq!(again(line(7, 20, "b")), Again::As(2));
-        assert_eq!(again(line(1, 10, "c")), Again::Differs(vec!["notes".into()]));
-        assert_eq!(again(line(1, 30, "a")), Again::No);
+        assert_eq!(again(line(1, 10, "a")), Came::Exactly);
+        assert_eq!(again(line(7, 20, "b")), Came::As(2));
+        assert_eq!(again(line(1, 10, "c")), Came::Differs(vec!["notes".into()]));
+        assert_eq!(again(line(1, 30, "a")), Came::No);
     }
 
     #[test]

@@ -228,3 +228,66 @@ fn no_seed_fails_by_what_a_baseline_tells() {
     let alone = pellucid(folder, &exec.replace("--seeds 0..4", "--baseline known.json"));
     assert_eq!(alone.status.code(), Some(2), "{}", errors(&alone));
 }
+
+/// A hunt whose first run finds nothing, alone and in shards that are put together: each finding has its own
+/// run's seed and options, by which it is replayed and debugged.
+#[test]
+fn findings_of_a_hunt_are_replayed_and_debugged_by_their_own_runs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    let planted = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/planted/chance");
+    for (from, to) in [("single_look.relaxed.spv", "look.spv"), ("shared_poll.relaxed.spv", "poll.spv")] {
+        std::fs::copy(planted.join(from), folder.join(to)).expect("a copy");
+    }
+    let replayed = |report: &str, count: usize| {
+        let output = pellucid(folder, &format!("replay {report}"));
+        assert_eq!(output.status.code(), Some(66), "{}", errors(&output));
+        let all = if count == 1 { "finding 1 (".to_owned() } else { format!("all {count} findings") };
+        assert!(errors(&output).contains(&format!("replay: {all}")), "{}", errors(&output));
+        assert!(errors(&output).ends_with(" came again, byte for byte\n"), "{}", errors(&output));
+    };
+    let hunt = "hunt --explore 0 --rehearsals 0 --runs 16 --report r.json look.spv --groups 2";
+    let output = pellucid(folder, hunt);
+    assert_eq!(output.status.code(), Some(66), "{}", errors(&output));
+    let report = lines(&folder.join("r.json"));
+    let found: Vec<&Value> = report.iter().filter(|line| line["type"] == "finding").collect();
+    assert!(found.iter().all(|line| line["runs"]["first"].as_u64() > Some(0)), "{found:?}");
+    assert_eq!(report[0]["seed"], 0);
+    for k in 1..=2 {
+        pellucid(folder, &hunt.replace("--runs", &format!("--shard {k}/2 --runs")));
+    }
+    let merged =
+        pellucid(folder, "merge r.shard-0001-of-0002.json r.shard-0002-of-0002.json --report m.json");
+    assert_eq!(merged.status.code(), Some(66), "{}", errors(&merged));
+    for report in ["r.json", "m.json"] {
+        replayed(report, found.len());
+        for line in &found {
+            let number = &line["number"];
+            let debugged = pellucid(folder, &format!("debug --finding {report}:{number}"));
+            let text = String::from_utf8_lossy(&debugged.stdout);
+            assert!(text.starts_with("finding "), "{line}\n{text}");
+            assert!(text.contains(line["id"].as_str().expect("an id")), "{line}\n{text}");
+        }
+    }
+
+    // Of several runs, each in its turn; their reports are no one report.
+    let several = "hunt --explore 0 --rehearsals 0 --runs 8 --report s.json poll.spv --groups 2";
+    assert_eq!(pellucid(folder, several).status.code(), Some(66));
+    let report = lines(&folder.join("s.json"));
+    let found = report.iter().filter(|line| line["type"] == "finding");
+    let seeds: Vec<&Value> = found.map(|line| &line["seed"]).collect();
+    assert!(seeds.iter().any(|seed| *seed != seeds[0]), "{seeds:?}");
+    replayed("s.json", seeds.len());
+    let kept = pellucid(folder, "replay s.json --report again.json");
+    assert_eq!(kept.status.code(), Some(2), "{}", errors(&kept));
+    assert!(errors(&kept).contains("--report goes with --finding N"), "{}", errors(&kept));
+    let one = pellucid(folder, &format!("replay s.json --finding {} --report again.json", seeds.len()));
+    assert!(errors(&one).ends_with(" came again, byte for byte\n"), "{}", errors(&one));
+
+    // What an exploration found.
+    let explored = pellucid(folder, "hunt --report e.json look.spv --groups 2");
+    assert_eq!(explored.status.code(), Some(66), "{}", errors(&explored));
+    let report = lines(&folder.join("e.json"));
+    let found = report.iter().filter(|line| line["type"] == "finding").count();
+    replayed("e.json", found);
+}

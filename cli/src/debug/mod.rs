@@ -219,7 +219,8 @@ impl Debuggee {
             bail!("the options are those of {path}");
         }
         let folder = tempfile::tempdir().context("a temporary folder")?;
-        debuggee.options = replay::restored(head, folder.path()).with_context(|| path.to_owned())?;
+        let head = replay::head_of(found, head);
+        debuggee.options = replay::restored(&head, folder.path()).with_context(|| path.to_owned())?;
         debuggee.to_finding = true;
         debuggee.wanted = Some(wanted);
         debuggee.folder = Some(folder);
