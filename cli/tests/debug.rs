@@ -337,6 +337,47 @@ fn a_finding_of_a_report_is_where_the_debugger_stops() {
     assert!(printed.contains("missing: a visibility operation"), "{printed}");
 }
 
+/// Findings that are no accesses: the debugger stops with who waits in focus, going back as well.
+#[test]
+fn who_waits_at_a_barrier_or_for_ever_is_in_focus() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = folder.path().join("report.json");
+    let waits = "invocation 0 of workgroup (0,0,0) waits at the barrier at ";
+    for (shader, groups, id, at) in [
+        (
+            "divergent_barrier",
+            "1",
+            "barrier-divergence",
+            format!("{waits}divergent_barrier.comp:26 in main\n"),
+        ),
+        ("other_barrier", "1", "barrier-divergence", format!("{waits}other_barrier.comp:26 in main\n")),
+        (
+            "livelock",
+            "2",
+            "livelock",
+            "invocation 0 of workgroup (0,0,0) at livelock.comp:22 in main\n".into(),
+        ),
+    ] {
+        let shader = format!("tests/planted/dynamic/{shader}.bug.spv");
+        let command = ["exec", &shader, "--groups", groups, "--report"];
+        let mut exec = Command::new(env!("CARGO_BIN_EXE_pellucid"));
+        exec.args(command).arg(&report).current_dir(root()).stderr(Stdio::null()).status().unwrap();
+        let about = format!("finding 1 ({id}) is about to happen: this is who waits\n");
+        let there = format!("{about}`findings 1` tells all of it\n{at}");
+        let commands = "findings 1\ncontinue\nfindings\ncontinue back\n";
+        let run = session(&["--run", &shader, "--groups", groups], commands);
+        let named = session(&["--finding", &format!("{}:1", report.display())], commands);
+        assert_eq!(run, named);
+        assert!(run.starts_with(&there), "{run}");
+        assert_eq!(run.matches(&there).count(), 2, "{run}");
+        tells(
+            &run,
+            &[&format!("\nerror[{id}]: "), &format!(") findings\n1  {id}: "), "\nthe dispatch has ended"],
+        );
+        assert!(!run.contains("word 0"), "{run}");
+    }
+}
+
 #[test]
 fn what_quit_leaves_behind_is_nothing() {
     let folder = tempfile::tempdir().unwrap();

@@ -65,6 +65,8 @@ pub struct Turns {
     pub given: BTreeMap<u64, (u32, u32)>,
     /// Choices that the scheduler has made in the present run.
     pub made: AtomicU64,
+    /// What was found in the present run so far beside memory: barriers that diverge, and a livelock.
+    pub watched: Mutex<Vec<Finding>>,
 }
 
 /// A dispatch that is debugged.
@@ -160,6 +162,7 @@ impl<'a> Debugged<'a> {
             debug_from(program, grid, resources, memory, &mut scheduler, &options, debugger, execution)
         } else {
             turns.made.store(0, Ordering::Relaxed);
+            turns.watched.lock().clear();
             self.memory.end_dispatch();
             self.memory.begin_dispatch(self.info.clone());
             if let Some(prints) = prints {
@@ -183,6 +186,12 @@ struct Steered<'a> {
     turns: &'a Turns,
 }
 
+impl Steered<'_> {
+    fn show_found(&self) {
+        self.turns.watched.lock().clone_from(&self.inner.findings);
+    }
+}
+
 impl Scheduler for Steered<'_> {
     fn pick(&mut self, runnable: &[Unit]) -> usize {
         let own = self.inner.pick(runnable);
@@ -200,6 +209,7 @@ impl Scheduler for Steered<'_> {
 
     fn begin(&mut self) {
         self.inner.begin();
+        self.show_found();
     }
 
     fn state(&self) -> Option<Arc<dyn Any + Send + Sync>> {
@@ -210,15 +220,18 @@ impl Scheduler for Steered<'_> {
         if let Some((made, inner)) = state.downcast_ref::<(u64, Arc<dyn Any + Send + Sync>)>() {
             self.turns.made.store(*made, Ordering::Relaxed);
             self.inner.restore(&**inner);
+            self.show_found();
         }
     }
 
     fn barrier_divergence(&mut self, divergence: &BarrierDivergence) {
         self.inner.barrier_divergence(divergence);
+        self.show_found();
     }
 
     fn livelock(&mut self, waiting: &[Waiting], outside: u64, turns: &[Turn]) {
         self.inner.livelock(waiting, outside, turns);
+        self.show_found();
     }
 }
 

@@ -6,7 +6,7 @@ mod choose;
 use self::choose::choose;
 use super::sees;
 use super::stop::{
-    Accesses, At, Breakpoint, Edit, Motion, Place, Position, Range, Reason, Resume, Stop, lane_of,
+    Accesses, At, Breakpoint, Edit, Motion, Place, Position, Range, Reason, Resume, Stop, Which, lane_of,
 };
 use super::target::{Line, Who};
 use super::values::Item;
@@ -366,7 +366,10 @@ fn findings(stop: &mut Stop<'_, '_, '_, '_, '_>, rest: &str) -> Result<String, S
         let lines: Vec<String> = (1..)
             .zip(&found)
             .map(|(k, finding)| {
-                let sites = finding.accesses.iter().map(|access| stop.target.context.location(access.site));
+                // Who has ended stands nowhere.
+                let sites = finding.accesses.iter().map(|access| access.site);
+                let sites = sites.filter(|site| stop.target.line_of(*site).is_some());
+                let sites = sites.map(|site| stop.target.context.location(site));
                 format!("{k}  {}: {}", finding.id.name(), sites.collect::<Vec<_>>().join(", "))
             })
             .collect();
@@ -530,11 +533,16 @@ pub fn reason(stop: &mut Stop<'_, '_, '_, '_, '_>) -> Option<String> {
             };
             format!("data breakpoint {id}: {} is about to be {verb}", shown(stop, id).unwrap_or_default())
         }
-        Reason::Finding(index) => {
+        Reason::Finding(which) => {
+            let number = stop.findings().len();
             let next = stop.session.next.as_ref();
             let name = next.map_or("", |finding| finding.id.name());
-            let which = if next.is_some_and(|f| f.accesses.len() == 1) { "access" } else { "second access" };
-            format!("finding {} ({name}) is about to happen: this is the {which}", index + 1)
+            let told = match which {
+                Which::Access(_) if next.is_some_and(|f| f.accesses.len() == 1) => "this is the access",
+                Which::Access(_) => "this is the second access",
+                Which::Waiting(_) => "this is who waits",
+            };
+            format!("finding {number} ({name}) is about to happen: {told}")
         }
         Reason::Pause => "paused".to_owned(),
         Reason::Wrote => "this is the write".to_owned(),

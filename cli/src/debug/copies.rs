@@ -3,7 +3,7 @@
 //! When copies are made depends on the time that executing takes, and on nothing that anybody sees: from
 //! whichever one a run begins, it makes the same accesses.
 
-use super::stop::{Edit, Position, Session};
+use super::stop::{Count, Edit, Position, Session};
 use pellucid_memory::checked::CheckedMemory;
 use pellucid_memory::device::MemoryRange;
 use pellucid_shader_interp::exec::modelled::debugged::Execution;
@@ -28,7 +28,7 @@ pub struct Copy {
     /// The execution.
     pub kept: Rc<Kept>,
     /// Findings by then.
-    pub found: usize,
+    pub found: Count,
     /// What executing the dispatch up to it took.
     spent: Duration,
     /// How many were made before it.
@@ -105,7 +105,7 @@ impl Copies {
     }
 
     /// Keeps a copy.
-    pub fn keep(&mut self, execution: Execution, memory: &CheckedMemory, found: usize, session: &Session) {
+    pub fn keep(&mut self, execution: Execution, memory: &CheckedMemory, found: Count, session: &Session) {
         let Some(written) = &self.written else { return };
         let kept = Kept::new(execution, memory, written);
         let end = Position { turn: kept.execution().turn(), index: 0 };

@@ -8,7 +8,7 @@ mod reached;
 
 use super::copies::{Copies, Copy};
 use super::stop::{
-    self, At, Edit, Front, Motion, Position, Reason, Resume, Session, Stop, apply, lane_of, who_is,
+    At, Count, Edit, Front, Motion, Position, Reason, Resume, Session, Stop, Which, apply, lane_of, who_is,
 };
 use super::target::{Spot, Target, Who};
 use super::types::Types;
@@ -54,15 +54,15 @@ struct Runner<'r, 't> {
     turns: &'r Turns,
     goal: Goal,
     /// Findings so far, and those at which it has stopped.
-    found: usize,
-    seen: usize,
+    found: Count,
+    seen: Count,
     previous: Option<(Position, Who)>,
     choosing: bool,
     polled: u32,
     /// The only finding that matters until it is there.
     wanted: Option<Wanted>,
     /// Run again towards this goal; with so many findings at which it has stopped.
-    again: Option<(Goal, usize)>,
+    again: Option<(Goal, Count)>,
     quit: bool,
     copies: &'r mut Copies,
     /// The turn of the copy that the run began at; `None`: at the beginning.
@@ -106,7 +106,7 @@ impl Follows<CheckedMemory> for Runner<'_, '_> {
     }
 
     fn keep(&mut self, execution: Execution, memory: &CheckedMemory) {
-        let found = stop::found(memory).count();
+        let found = Count::of(memory, &self.turns.watched.lock());
         self.copies.keep(execution, memory, found, self.session);
     }
 
@@ -115,13 +115,13 @@ impl Follows<CheckedMemory> for Runner<'_, '_> {
         if std::mem::take(&mut self.choosing) {
             moment.memory.choose_nothing();
         }
-        let found = stop::found(moment.memory).count();
-        let fresh = (found > self.found.max(self.seen)).then_some(self.found.max(self.seen));
+        let found = Count::of(moment.memory, &self.turns.watched.lock());
+        let fresh = self.found.max(self.seen).first_new(found);
         self.found = found;
-        if let (Some(index), Some((at, who)), false) = (fresh, self.previous, self.session.ignore_findings) {
-            let reason = Reason::Finding(index);
-            let wanted = self.is_wanted(moment.memory, index);
-            let next = stop::found(moment.memory).nth(index).cloned();
+        if let (Some(which), Some((at, who)), false) = (fresh, self.previous, self.session.ignore_findings) {
+            let reason = Reason::Finding(which);
+            let wanted = self.is_wanted(moment.memory, which);
+            let next = which.onward(moment.memory, &self.turns.watched.lock()).next().cloned();
             match &mut self.goal {
                 Goal::Forward(..) if !wanted => self.seen = found,
                 Goal::Forward(..) => {
@@ -199,20 +199,24 @@ impl Follows<CheckedMemory> for Runner<'_, '_> {
 }
 
 impl Runner<'_, '_> {
-    fn restart(&mut self, goal: Goal, seen: usize) -> Result<(), Trap> {
+    fn restart(&mut self, goal: Goal, seen: Count) -> Result<(), Trap> {
         self.again = Some((goal, seen));
         Err(Trap::Stopped(AGAIN.to_owned()))
     }
 
     /// Whether a finding is the one that is wanted, or one that need not be.
-    fn is_wanted(&self, memory: &CheckedMemory, index: usize) -> bool {
+    fn is_wanted(&self, memory: &CheckedMemory, which: Which) -> bool {
         let Some(wanted) = self.wanted.as_ref().filter(|_| !self.session.reached) else { return true };
-        let found = memory.found().iter().filter(|finding| !finding.accesses.is_empty());
         let sites = &self.target.program.shader.sites;
         let word = |site: Site| sites.get(site.0 as usize).map_or(0, |site| u64::from(site.word));
-        found.skip(index).any(|finding| {
+        which.onward(memory, &self.turns.watched.lock()).any(|finding| {
             let words: Vec<u64> = finding.accesses.iter().map(|access| word(access.site)).collect();
-            finding.id.name() == wanted.id && words == wanted.words
+            // Who has ended stands nowhere: a report has no word for that.
+            let same = match which {
+                Which::Access(_) => words == wanted.words,
+                Which::Waiting(_) => words.starts_with(&wanted.words),
+            };
+            finding.id.name() == wanted.id && same
         })
     }
 
@@ -221,23 +225,53 @@ impl Runner<'_, '_> {
         let none = if matches!(motion, Motion::Wrote(_)) { Reason::NeverWritten } else { Reason::Start };
         let (goal, seen) = match (last.clone(), motion) {
             (Some((at, reason, who)), _) => {
-                let seen = if let Reason::Finding(index) = reason { index + 1 } else { 0 };
+                let seen = if let Reason::Finding(which) = reason { which.count() } else { Count::default() };
                 (Goal::At(at, reason, Some(who)), seen)
             }
             (None, motion) if self.from.is_some() => {
                 // It may be before the copy.
                 let Goal::Backward(_, start, _) = &self.goal else { return Ok(()) };
-                (Goal::Backward(*motion, start.clone(), None), 0)
+                (Goal::Backward(*motion, start.clone(), None), Count::default())
             }
             (None, Motion::Wrote(_)) => {
                 let Goal::Backward(_, start, _) = &self.goal else { return Ok(()) };
                 (Goal::At(start.at, none, None), self.seen)
             }
-            (None, _) => (Goal::At(Position::default(), none, None), 0),
+            (None, _) => (Goal::At(Position::default(), none, None), Count::default()),
         };
         let earlier = matches!(goal, Goal::Backward(..));
         self.until = self.from.filter(|_| earlier).map(|turn| Position { turn, index: 0 });
         self.restart(goal, seen)
+    }
+
+    /// The dispatch has ended: the last instruction may have been the second access, or nobody is left who
+    /// would go on.
+    fn ended(&mut self, memory: &CheckedMemory) {
+        if self.again.is_some() {
+            return;
+        }
+        let waiting = self.turns.watched.lock();
+        let found = Count::of(memory, &waiting);
+        let fresh = self.found.max(self.seen).first_new(found);
+        if let (Some(which), Some((at, who)), false) = (fresh, self.previous, self.session.ignore_findings) {
+            let reason = Reason::Finding(which);
+            let next = which.onward(memory, &waiting).next().cloned();
+            match &mut self.goal {
+                Goal::Forward(..) => {
+                    self.session.next = next;
+                    self.again = Some((Goal::At(at, reason, Some(who)), found));
+                }
+                Goal::Backward(Motion::Continue, _, last) => {
+                    self.session.next = next;
+                    *last = Some((at, reason, who));
+                }
+                _ => {}
+            }
+        }
+        if matches!(self.goal, Goal::Backward(..)) {
+            // It ended before it came to where the search began.
+            let _ = self.search_ends();
+        }
     }
 
     /// Asks the front end what to do here.
@@ -252,7 +286,8 @@ impl Runner<'_, '_> {
             !moment.strands().any(|standing| lane_of(&standing, who).is_some())
         };
         let who = match reason {
-            Reason::Finding(_) => self.finder(moment).or(who),
+            Reason::Finding(Which::Access(_)) => self.finder(moment).or(who),
+            Reason::Finding(Which::Waiting(_)) => self.waiter().or(who),
             _ => who,
         };
         let own = reason != Reason::Position && reason != Reason::Step;
@@ -270,6 +305,7 @@ impl Runner<'_, '_> {
         self.seen = self.seen.max(self.found);
         let choice = self.turns.made.load(Ordering::Relaxed);
         let session = &mut *self.session;
+        session.waiting.clone_from(&self.turns.watched.lock());
         let mut stop = Stop { target: self.target, session, at: At::Moment(moment), reason, here, choice };
         let resume = self.front.stopped(&mut stop);
         self.copies.go_on();
@@ -283,13 +319,13 @@ impl Runner<'_, '_> {
             Resume::Move(motion, back) => {
                 let start = self.start(moment, here);
                 if back {
-                    self.restart(Goal::Backward(motion, start, None), 0)
+                    self.restart(Goal::Backward(motion, start, None), Count::default())
                 } else {
                     self.goal = Goal::Forward(motion, start);
                     Ok(())
                 }
             }
-            Resume::To(at) => self.restart(Goal::At(at, Reason::Position, None), 0),
+            Resume::To(at) => self.restart(Goal::At(at, Reason::Position, None), Count::default()),
             Resume::Again => {
                 let seen = self.seen;
                 self.restart(Goal::At(here, Reason::Position, None), seen)
@@ -310,11 +346,17 @@ impl Runner<'_, '_> {
         let current = moment.current();
         let runs =
             |who: &Who| lane_of(&current, *who).is_some_and(|lane| current.strand.mask() >> lane & 1 != 0);
-        let of = |by: &Invocation| {
-            Some(Who { workgroup: self.target.workgroup(by.workgroup)?, local_index: by.local_index })
-        };
         let accesses = &self.session.next.as_ref()?.accesses;
-        accesses.iter().rev().filter_map(|access| of(&access.by)).find(runs)
+        accesses.iter().rev().filter_map(|access| self.who(&access.by)).find(runs)
+    }
+
+    /// Who waits, of the finding that is about to happen: the first.
+    fn waiter(&self) -> Option<Who> {
+        self.who(&self.session.next.as_ref()?.accesses.first()?.by)
+    }
+
+    fn who(&self, by: &Invocation) -> Option<Who> {
+        Some(Who { workgroup: self.target.workgroup(by.workgroup)?, local_index: by.local_index })
     }
 
     fn start(&self, moment: &Moment<'_, '_, CheckedMemory>, at: Position) -> Start {
@@ -376,7 +418,7 @@ fn begins(
     goal: &Goal,
     until: Option<Position>,
     session: &Session,
-) -> Option<(Rc<Kept>, usize)> {
+) -> Option<(Rc<Kept>, Count)> {
     let found = match goal {
         // Before the turn, or at its first instruction.
         Goal::At(at, ..) => copies.before(Position { index: at.index + 1, ..*at }, session, |_| true),
@@ -413,14 +455,14 @@ impl Debugger for Engine {
         } else {
             Goal::Entry
         };
-        let mut seen = 0;
+        let mut seen = Count::default();
         session.edits.clear();
         session.turns.clear();
         let mut copies = Copies::new(dispatch.written());
         let mut until = None;
         loop {
             let from = begins(&copies, &goal, until, session);
-            let found = from.as_ref().map_or(0, |(_, found)| *found);
+            let found = from.as_ref().map_or(Count::default(), |(_, found)| *found);
             let from = from.map(|(kept, _)| kept);
             let turn = from.as_ref().map(|kept| kept.execution().turn());
             copies.run(turn);
@@ -455,23 +497,7 @@ impl Debugger for Engine {
             if runner.quit {
                 quit(&self.at_quit);
             }
-            if runner.again.is_none() && matches!(runner.goal, Goal::Backward(..)) {
-                // It ended before it came to where the search began.
-                let _ = runner.search_ends();
-            }
-            if runner.again.is_none()
-                && let (Some((at, who)), Goal::Forward(..), false) =
-                    (runner.previous, &runner.goal, runner.session.ignore_findings)
-            {
-                // The last instruction may have been the second access.
-                let next = stop::found(dispatch.memory()).nth(runner.found.max(runner.seen)).cloned();
-                let found = stop::found(dispatch.memory()).count();
-                if found > runner.found.max(runner.seen) {
-                    let reason = Reason::Finding(runner.found.max(runner.seen));
-                    runner.session.next = next;
-                    runner.again = Some((Goal::At(at, reason, Some(who)), found));
-                }
-            }
+            runner.ended(dispatch.memory());
             until = runner.until;
             (goal, seen) = match runner.again.take() {
                 Some(again) => again,
@@ -489,6 +515,7 @@ impl Debugger for Engine {
                         Ok(()) => None,
                     };
                     let (choice, reason) = (0, Reason::Ended(why));
+                    session.waiting.clone_from(&turns.watched.lock());
                     let at = At::End(dispatch.memory());
                     let (target, here) = (&target, Position::END);
                     let mut stop = Stop { target, session: &mut *session, at, reason, here, choice };
@@ -496,10 +523,10 @@ impl Debugger for Engine {
                     until = None;
                     match front.stopped(&mut stop) {
                         Resume::Move(Motion::Continue, false) | Resume::Leave => return outcome,
-                        Resume::Move(motion, true) => (Goal::Backward(motion, end, None), 0),
+                        Resume::Move(motion, true) => (Goal::Backward(motion, end, None), Count::default()),
                         Resume::Move(_, false) => return outcome,
-                        Resume::To(at) => (Goal::At(at, Reason::Position, None), 0),
-                        Resume::Again => (Goal::Forward(Motion::Continue, end), usize::MAX),
+                        Resume::To(at) => (Goal::At(at, Reason::Position, None), Count::default()),
+                        Resume::Again => (Goal::Forward(Motion::Continue, end), Count::ALL),
                         Resume::Quit => quit(&self.at_quit),
                     }
                 }

@@ -69,9 +69,71 @@ impl At<'_, '_, '_> {
     }
 }
 
-/// What was found so far, in order, as far as accesses belong to it.
+/// What accesses of memory were found to do wrong so far, in order.
 pub(super) fn found(memory: &CheckedMemory) -> impl Iterator<Item = &Finding> {
     memory.found().iter().filter(|finding| !finding.accesses.is_empty())
+}
+
+/// How much was found: of accesses, and of those who wait, at barriers or for ever.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Count {
+    pub accesses: usize,
+    pub waiting: usize,
+}
+
+impl Count {
+    /// However much it is.
+    pub const ALL: Count = Count { accesses: usize::MAX, waiting: usize::MAX };
+
+    /// What was found until now; `waiting`: of those who wait.
+    pub fn of(memory: &CheckedMemory, waiting: &[Finding]) -> Count {
+        Count { accesses: found(memory).count(), waiting: waiting.len() }
+    }
+
+    /// The greater of each.
+    pub fn max(self, other: Count) -> Count {
+        Count { accesses: self.accesses.max(other.accesses), waiting: self.waiting.max(other.waiting) }
+    }
+
+    /// The first finding that is in `now` and not in this.
+    pub fn first_new(self, now: Count) -> Option<Which> {
+        if now.accesses > self.accesses {
+            Some(Which::Access(self.accesses))
+        } else {
+            (now.waiting > self.waiting).then_some(Which::Waiting(self.waiting))
+        }
+    }
+}
+
+/// A finding, by its index among those of its kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// Of accesses.
+    Access(usize),
+    /// Of those who wait.
+    Waiting(usize),
+}
+
+impl Which {
+    /// The findings up to this one.
+    pub(super) fn count(self) -> Count {
+        match self {
+            Which::Access(index) => Count { accesses: index + 1, waiting: 0 },
+            Which::Waiting(index) => Count { accesses: 0, waiting: index + 1 },
+        }
+    }
+
+    /// This one and those of its kind that follow it.
+    pub(super) fn onward<'f>(
+        self,
+        memory: &'f CheckedMemory,
+        waiting: &'f [Finding],
+    ) -> Box<dyn Iterator<Item = &'f Finding> + 'f> {
+        match self {
+            Which::Access(index) => Box::new(found(memory).skip(index)),
+            Which::Waiting(index) => Box::new(waiting.iter().skip(index)),
+        }
+    }
 }
 
 /// The invocation that a lane of a strand is.
@@ -208,8 +270,9 @@ pub enum Reason {
     Breakpoint(u32),
     /// A data breakpoint.
     Data(u32),
-    /// The access that is next is the second one of a finding, by its index.
-    Finding(usize),
+    /// The access that is next is the second one of a finding; or behind the instruction that is next, who is
+    /// in focus is found to wait for those who do not come.
+    Finding(Which),
     /// The front end asked for it.
     Pause,
     /// The position that was asked for.
@@ -239,6 +302,8 @@ pub struct Session {
     pub focus: Who,
     /// The finding that is about to happen.
     pub next: Option<Finding>,
+    /// What was found of those who wait.
+    pub waiting: Vec<Finding>,
     /// It has stopped once.
     pub reached: bool,
     /// The frame that is looked at, 0 for the innermost.
@@ -281,7 +346,7 @@ impl<'t, 'm, 'a, 'x> Stop<'_, 'x, 'm, 'a, 't> {
     pub fn findings(&mut self) -> Vec<Finding> {
         let found = found(self.at.memory()).cloned();
         let next = matches!(self.reason, Reason::Finding(_)).then(|| self.session.next.clone()).flatten();
-        found.chain(next).collect()
+        found.chain(self.session.waiting.iter().cloned()).chain(next).collect()
     }
 
     /// Changes something here; what was changed later is forgotten.

@@ -36,8 +36,8 @@ impl Front for Terminal {
         if let Some(reason) = commands::reason(stop) {
             say(&reason);
         }
-        if let Reason::Finding(index) = stop.reason {
-            say(&format!("`findings {}` tells all of it", index + 1));
+        if let Reason::Finding(_) = stop.reason {
+            say(&format!("`findings {}` tells all of it", stop.findings().len()));
         }
         if !matches!(stop.reason, Reason::Ended(_)) {
             say(&commands::standing(stop));
