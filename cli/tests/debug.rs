@@ -378,6 +378,34 @@ fn who_waits_at_a_barrier_or_for_ever_is_in_focus() {
     }
 }
 
+/// What cannot be debugged is refused, and what is named instead can be.
+#[test]
+fn findings_of_rehearsals_and_of_explore_mode_are_refused_with_a_way_round() {
+    let folder = tempfile::tempdir().unwrap();
+    let shader = "tests/planted/chance/single_look.relaxed.spv";
+    let run = |command: &str| {
+        let mut words = command.split_whitespace();
+        let mut pellucid = common::pellucid();
+        pellucid.args(words.by_ref().take(1)).arg("--report").arg(folder.path().join("r.json"));
+        pellucid.args(words).arg(shader).args(["--groups", "2"]).current_dir(root());
+        let status = pellucid.stderr(Stdio::null()).stdout(Stdio::null()).status().unwrap();
+        assert_eq!(status.code(), Some(66), "{command}");
+    };
+    let finding = format!("{}:1", folder.path().join("r.json").display());
+    for (command, what) in [("exec", "debugging a rehearsal; "), ("explore", "debugging explore mode; ")] {
+        run(command);
+        let mut debug = common::pellucid();
+        let output = debug.args(["debug", "--finding", &finding]).current_dir(root()).output().unwrap();
+        let text = common::errors(&output);
+        assert!(text.starts_with(&format!("pellucid: not implemented in Pellucid: {what}")), "{text}");
+        assert!(text.contains("`pellucid hunt --values seeded --report FILE`"), "{text}");
+        assert_eq!(output.status.code(), Some(1), "{text}");
+    }
+    run("hunt --values seeded");
+    let printed = session(&["--finding", &finding], "");
+    assert!(printed.starts_with("finding 1 (race-unordered) is about to happen"), "{printed}");
+}
+
 #[test]
 fn what_quit_leaves_behind_is_nothing() {
     let folder = tempfile::tempdir().unwrap();

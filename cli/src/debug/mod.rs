@@ -92,6 +92,10 @@ pub fn of_shader() -> clap::Command {
     ExecLine::command()
 }
 
+/// How a finding comes to be one of an execution that can be debugged.
+const WAY_ROUND: &str = "`pellucid hunt --values seeded --report FILE`, with the same shader or program, looks for the \
+                         finding in check mode's executions, which `debug --finding FILE` takes";
+
 /// A program and the options to run it with.
 #[derive(Parser)]
 #[command(name = "pellucid debug --dispatch N", no_binary_name = true)]
@@ -192,7 +196,8 @@ impl Debuggee {
         let facts = found["finding"]["facts"].as_array().into_iter().flatten();
         if facts.into_iter().any(|fact| !fact["rehearsal"].is_null()) {
             bail!(
-                "not implemented in Pellucid: debugging a rehearsal; this finding is of one, not of the execution that the program got"
+                "not implemented in Pellucid: debugging a rehearsal; this finding is of one, not of the execution that \
+                 the program got; {WAY_ROUND}"
             );
         }
         let accesses = found["accesses"].as_array().into_iter().flatten();
@@ -231,8 +236,12 @@ impl Debuggee {
     /// output is kept from this process's. To be called while there is no other thread.
     fn prepare(&mut self, piped: bool) -> anyhow::Result<()> {
         let config = usage(self.options.resolve())?;
-        if config.mode != Mode::Check {
-            bail!("the debugger is for check mode");
+        match config.mode {
+            Mode::Check => {}
+            Mode::Run => bail!("the debugger is for check mode"),
+            Mode::Explore => {
+                bail!("not implemented in Pellucid: debugging explore mode; {WAY_ROUND}")
+            }
         }
         let mut left = Vec::new();
         if let Subject::Dispatch(number, command) = &self.subject {
