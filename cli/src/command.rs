@@ -306,7 +306,7 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
             page.around(options, |options| finish(&exec_job(options, &exec)?))
         }
         Command::Debug(arguments) => placed("debug", debug::run(&arguments)).map(|()| 0),
-        Command::ExecHere(arguments) => exec::run(&arguments).map(|()| 0),
+        Command::ExecHere(arguments) => exec::run(&arguments),
         Command::LitmusHere(arguments) => batch::run(&arguments).map(|()| 0),
         Command::Replay(arguments) => usage(Replay::new(&arguments))?.run(),
         Command::Report(arguments) => report::run(&arguments).map(|()| 0),

@@ -9,10 +9,11 @@ use crate::host::buffers;
 use crate::host::{self, Contents, HostError, HostProgram, reflect};
 use crate::options::DriverOptions;
 use crate::report::Report;
-use crate::run::Job;
+use crate::run::{self, Job};
 use crate::source::{self, Given};
 use crate::status;
 use anyhow::{Context as _, bail};
+use ash::vk;
 use clap::Args;
 use pellucid_memory::input;
 use pellucid_shader_interp::{CompileOptions, compile};
@@ -324,16 +325,29 @@ pub fn check(arguments: &ExecArgs) -> anyhow::Result<String> {
     Ok(outcomes.join(","))
 }
 
-/// Runs the shader in this process and prints what was asked for.
+/// Runs the shader in this process and prints what was asked for: the status to exit with, [`run::LOST`]
+/// where the device was lost.
 ///
 /// # Errors
 /// The arguments are wrong, or the program does not run.
-pub fn run(arguments: &ExecArgs) -> anyhow::Result<()> {
+pub fn run(arguments: &ExecArgs) -> anyhow::Result<u8> {
     let library = match &arguments.library {
         Some(library) => library.clone(),
         None => host::library()?,
     };
-    run_on(arguments, &mut std::io::stdout(), |program| host::run(&library, program))
+    let mut lost = false;
+    let outcome = run_on(arguments, &mut std::io::stdout(), |program| {
+        let outcome = host::run(&library, program);
+        lost = matches!(outcome, Err(HostError::Vulkan { result: vk::Result::ERROR_DEVICE_LOST, .. }));
+        outcome
+    });
+    match outcome {
+        Err(error) if lost => {
+            eprintln!("pellucid: {error:#}");
+            Ok(run::LOST)
+        }
+        outcome => outcome.map(|()| 0),
+    }
 }
 
 /// The same on the driver that is a part of this executable; what was asked for is written to `out`.

@@ -27,6 +27,9 @@ pub const FINDINGS: u8 = 66;
 /// The status of one that ended well, had no findings, and of which a dispatch was not explored completely.
 pub const UNEXPLORED: u8 = 67;
 
+/// The status with which the process of a shader of `pellucid exec` says that the device was lost.
+pub const LOST: u8 = 3;
+
 /// A program and the options to run it with.
 #[derive(Clone, Debug)]
 pub struct Job {
@@ -142,10 +145,20 @@ pub fn with_part(path: &Path, part: &str) -> PathBuf {
 }
 
 impl Prepared {
+    /// The program's own status: a shader of `pellucid exec` has none, so that a device lost by what is a
+    /// finding, such as a livelock, counts as a program that ended well.
+    fn own_status(&self, status: ExitStatus, total: &Value) -> u8 {
+        match exit_code(status) {
+            LOST if self.end == End::Kill && total["findings"].as_u64() > Some(0) => 0,
+            LOST if self.end == End::Kill => 1,
+            code => code,
+        }
+    }
+
     fn outcome(&self, status: ExitStatus) -> anyhow::Result<Outcome> {
         let total = self.total()?;
         let wrong = ["findings", "traps"].iter().any(|key| total[key].as_u64().is_some_and(|n| n > 0));
-        let own = exit_code(status);
+        let own = self.own_status(status, &total);
         let status = match own {
             0 if wrong => self.exitcode,
             0 if total["incomplete"] == true => 1,
@@ -326,7 +339,7 @@ pub fn kept(job: &Job, varied: &Variation, reported: Reported) -> anyhow::Result
     let output = prepared.command.stdin(Stdio::null()).output().with_context(|| cannot_start(job))?;
     let outcome = prepared.outcome(output.status)?;
     let report = prepared.report.as_deref().map(std::fs::read_to_string).transpose()?.unwrap_or_default();
-    Ok(Run { own_status: exit_code(output.status), output, outcome, report })
+    Ok(Run { own_status: prepared.own_status(output.status, &outcome.total), output, outcome, report })
 }
 
 /// Does `work` for every number of a range, as many at a time as there are cores, and hands the results to

@@ -275,7 +275,9 @@ fn a_shader_that_does_not_end_loses_the_device_with_a_message() {
         let output =
             exec("endless", &["--mode", mode, "--watchdog", "100000"], "--groups 1 --buffer 0:0=u32x1");
         let errors = errors(&output);
-        assert_eq!(output.status.code(), Some(1), "{mode}:\n{errors}");
+        // A livelock is a finding, and the watchdog is none.
+        let status = if errors.contains("error[livelock]") { 66 } else { 1 };
+        assert_eq!(output.status.code(), Some(status), "{mode}:\n{errors}");
         assert!(errors.contains("ERROR_DEVICE_LOST"), "{mode}:\n{errors}");
         let named = errors.contains("error[device-lost]") || errors.contains("error[livelock]");
         assert!(named, "{mode}: the cause is not named:\n{errors}");
@@ -284,10 +286,10 @@ fn a_shader_that_does_not_end_loses_the_device_with_a_message() {
 
 #[test]
 fn a_shader_that_waits_while_memory_changes_loses_the_device_and_says_where() {
-    for mode in ["run", "check"] {
+    for (mode, status) in [("run", 1), ("check", 66)] {
         let output = exec("waiting", &["--mode", mode, "--spins", "4096"], "--groups 2 --buffer 0:0=u32x1");
         let errors = errors(&output);
-        assert_eq!(output.status.code(), Some(1), "{mode}:\n{errors}");
+        assert_eq!(output.status.code(), Some(status), "{mode}:\n{errors}");
         for workgroup in 0..2 {
             let who = format!("invocations 0 to 3 (subgroup 0) of workgroup ({workgroup},0,0)");
             let told = format!("{who} wait at waiting.comp:7 for a change of");

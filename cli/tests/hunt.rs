@@ -229,6 +229,37 @@ fn no_seed_fails_by_what_a_baseline_tells() {
     assert_eq!(alone.status.code(), Some(2), "{}", errors(&alone));
 }
 
+/// A livelock is a finding whichever command makes the run: the shader's process ends with no status of its
+/// own because the device was lost.
+#[test]
+fn a_livelock_has_the_status_of_findings_everywhere() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    let planted = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/planted/dynamic/livelock.bug.spv");
+    std::fs::copy(planted, folder.join("a.spv")).expect("a copy");
+    for (command, status) in [
+        ("exec --report known.json a.spv", 66),
+        ("exec --seeds 0..2 a.spv", 66),
+        ("exec --exitcode 5 a.spv", 5),
+        ("exec --exitcode 0 a.spv", 0),
+        ("exec --seeds 0..2 --baseline known.json a.spv", 0),
+        ("explore a.spv", 66),
+        ("hunt --explore 0 --runs 2 --baseline known.json a.spv", 0),
+        ("hunt --explore 0 --runs 2 a.spv", 66),
+        ("hunt --runs 2 a.spv", 66),
+        ("replay known.json", 66),
+    ] {
+        let groups = if command.ends_with("a.spv") { " --groups 2" } else { "" };
+        let output = pellucid(folder, &format!("{command}{groups}"));
+        let text = errors(&output);
+        assert_eq!(output.status.code(), Some(status), "{command}: {text}");
+        assert!(text.contains("livelock"), "{command}: {text}");
+    }
+    // What is no finding is still an error.
+    let run = pellucid(folder, "exec --mode run --spins 4096 a.spv --groups 2");
+    assert_eq!(run.status.code(), Some(1), "{}", errors(&run));
+}
+
 /// A hunt whose first run finds nothing, alone and in shards that are put together: each finding has its own
 /// run's seed and options, by which it is replayed and debugged.
 #[test]
