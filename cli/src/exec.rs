@@ -16,7 +16,8 @@ use anyhow::{Context as _, bail};
 use ash::vk;
 use clap::Args;
 use pellucid_memory::input;
-use pellucid_shader_interp::{CompileOptions, compile};
+use pellucid_shader_interp::ir::Shader;
+use pellucid_shader_interp::{CompileOptions, Program, compile};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -171,25 +172,67 @@ struct Implied {
     /// What its first values are.
     element: Element,
     /// What to say of it.
-    told: String,
+    told: Option<String>,
 }
 
-/// The buffers of the shader that were not given, and where there are such how many invocations there are.
-fn missing_buffers(program: &HostProgram) -> anyhow::Result<(Vec<Implied>, Option<u64>)> {
+/// What the shader wants from its host and was not given.
+#[derive(Default)]
+struct Missing {
+    buffers: Vec<Implied>,
+    /// Where there are such, how many invocations there are.
+    invocations: Option<u64>,
+}
+
+/// What the program's shader is compiled to, where what was given does not say all that it wants; `None` also
+/// where it does not compile, which the driver tells.
+///
+/// # Errors
+/// It does not compile with the specialization constants that were `given`.
+fn compiled(program: &HostProgram, given: &[String]) -> anyhow::Result<Option<Program>> {
+    let bound = reflect::bindings(&program.words).map_err(anyhow::Error::msg)?;
+    let missing = bound.keys().any(|at| !program.buffers.contains_key(at));
+    let pushed = reflect::has_push_constants(&program.words).map_err(anyhow::Error::msg)?;
+    if !missing && !pushed && given.is_empty() {
+        return Ok(None);
+    }
+    let with = |specialization: BTreeMap<u32, Vec<u8>>| {
+        let entry_point = program.entry.clone();
+        let options =
+            CompileOptions { entry_point, specialization, modelled: true, ..CompileOptions::default() };
+        compile(&program.words, &options)
+    };
+    let error = match with(program.specialization.clone()) {
+        Ok(compiled) => return Ok(Some(compiled)),
+        Err(error) => error,
+    };
+    if !given.is_empty() && with(BTreeMap::new()).is_ok() {
+        let helps = |text: &&String| {
+            let mut others = program.specialization.clone();
+            let id = text.split_once('=').and_then(|(id, _)| id.parse().ok());
+            id.is_some_and(|id: u32| others.remove(&id).is_some()) && with(others).is_ok()
+        };
+        let mut wrong: Vec<&String> = given.iter().filter(helps).collect();
+        if wrong.is_empty() {
+            wrong = given.iter().collect();
+        }
+        let wrong: Vec<String> = wrong.into_iter().map(|text| format!("--spec {text}")).collect();
+        bail!("{}: {error}", wrong.join(" "));
+    }
+    Ok(None)
+}
+
+/// What is missing of the program of a shader, as it compiles.
+fn missing(program: &HostProgram, shader: Option<&Shader>) -> anyhow::Result<Missing> {
     let bound = reflect::bindings(&program.words).map_err(anyhow::Error::msg)?;
     let missing: Vec<(u32, u32)> = bound.into_keys().filter(|at| !program.buffers.contains_key(at)).collect();
     if missing.is_empty() {
-        return Ok((Vec::new(), None));
+        return Ok(Missing::default());
     }
-    let options = CompileOptions {
-        entry_point: program.entry.clone(),
-        specialization: program.specialization.clone(),
-        modelled: true,
-        ..CompileOptions::default()
+    let Some(shader) = shader else {
+        // None of it is ever read.
+        let empty = |at| Implied { at, bytes: 4, element: Element::U32, told: None };
+        return Ok(Missing { buffers: missing.into_iter().map(empty).collect(), invocations: None });
     };
-    // What does not compile is told by the driver.
-    let Ok(compiled) = compile(&program.words, &options) else { return Ok((Vec::new(), None)) };
-    let shader = &compiled.shader;
     let module = Types::new(&program.words);
     let invocations = program.groups.iter().chain(&shader.local_size).map(|n| u64::from(*n)).product::<u64>();
     let sized = |at: (u32, u32)| {
@@ -205,9 +248,9 @@ fn missing_buffers(program: &HostProgram) -> anyhow::Result<(Vec<Implied>, Optio
             element.name(),
             bytes.div_ceil(element.size() as u64)
         );
-        Implied { at, bytes, element, told }
+        Implied { at, bytes, element, told: Some(told) }
     };
-    Ok((missing.into_iter().map(sized).collect(), Some(invocations)))
+    Ok(Missing { buffers: missing.into_iter().map(sized).collect(), invocations: Some(invocations) })
 }
 
 /// A buffer that nobody gave is not larger than this.
@@ -260,17 +303,19 @@ fn program(arguments: &ExecArgs) -> anyhow::Result<(HostProgram, Elements, Vec<S
         program.push_constants.push(push(text).with_context(|| format!("--push {text}"))?);
     }
     let mut told = Vec::new();
-    let (missing, invocations) = missing_buffers(&program)?;
+    let compiled = compiled(&program, &arguments.spec)?;
+    let shader = compiled.as_ref().map(|compiled| &compiled.shader);
+    let Missing { buffers, invocations } = missing(&program, shader)?;
     if invocations == Some(1) && arguments.groups.is_none() {
         told.push("one invocation runs, and none that could race with it; --groups 4 has more".to_owned());
     }
-    for Implied { at, bytes, element, told: text } in missing {
-        if bytes > MOST_IMPLIED {
+    for Implied { at, bytes, element, told: text } in buffers {
+        if let Some(text) = text.as_ref().filter(|_| bytes > MOST_IMPLIED) {
             bail!("{text}: too many to take by themselves");
         }
         program.buffers.insert(at, Contents::Bytes(vec![0; bytes as usize]));
         types.insert(at, element);
-        told.push(text);
+        told.extend(text);
     }
     if let Some((set, binding)) = arguments.dump.iter().find(|at| !types.contains_key(at)) {
         let known: Vec<String> = types.keys().map(|(set, binding)| format!("{set}:{binding}")).collect();
