@@ -15,6 +15,7 @@ use crate::status;
 use anyhow::{Context as _, bail};
 use ash::vk;
 use clap::Args;
+use pellucid_memory::agent::runs;
 use pellucid_memory::input;
 use pellucid_shader_interp::ir::Shader;
 use pellucid_shader_interp::{CompileOptions, Program, compile};
@@ -50,7 +51,7 @@ pub struct ExecArgs {
     /// not given is zero, with an element for each invocation where the shader leaves the length open
     #[arg(long, value_name = "SET:BINDING=TYPExCOUNT[=FILL]|alias:SET:BINDING")]
     pub buffer: Vec<String>,
-    /// Push constants
+    /// Push constants; what is not given is zero
     #[arg(long, value_name = "OFFSET=TYPE:v0,v1,...")]
     pub push: Vec<String>,
     /// Print a buffer afterwards
@@ -253,6 +254,35 @@ fn missing(program: &HostProgram, shader: Option<&Shader>) -> anyhow::Result<Mis
     Ok(Missing { buffers: missing.into_iter().map(sized).collect(), invocations: Some(invocations) })
 }
 
+/// Makes those of a shader's `end` bytes of push constants zero that were not `given`: what to say of them.
+///
+/// # Errors
+/// What was given goes beyond them.
+fn complete_push(
+    pushed: &mut Vec<(u32, Vec<u8>)>,
+    given: &[String],
+    end: u32,
+) -> anyhow::Result<Option<String>> {
+    let after = |(offset, bytes): &(u32, Vec<u8>)| offset + bytes.len() as u32;
+    for (text, one) in given.iter().zip(&*pushed) {
+        if after(one) > end {
+            bail!("--push {text}: ends at byte {}; the shader has {end} bytes of push constants", after(one));
+        }
+    }
+    let is_given = |word: &u32| pushed.iter().any(|one| (one.0..after(one)).contains(&(word * 4)));
+    let zero = runs((0..end / 4).filter(|word| !is_given(word)));
+    let Some((first, _)) = zero.first() else { return Ok(None) };
+    let bytes: Vec<String> =
+        zero.iter().map(|(first, last)| format!("{} to {}", first * 4, last * 4 + 3)).collect();
+    let told = format!(
+        "push constants are not given: bytes {} are zero; --push {}=u32:v0,v1,... has others",
+        bytes.join(", "),
+        first * 4
+    );
+    pushed.insert(0, (0, vec![0; end as usize]));
+    Ok(Some(told))
+}
+
 /// A buffer that nobody gave is not larger than this.
 const MOST_IMPLIED: u64 = 1 << 30;
 
@@ -305,6 +335,10 @@ fn program(arguments: &ExecArgs) -> anyhow::Result<(HostProgram, Elements, Vec<S
     let mut told = Vec::new();
     let compiled = compiled(&program, &arguments.spec)?;
     let shader = compiled.as_ref().map(|compiled| &compiled.shader);
+    let pushed = shader.map_or(0, |shader| shader.push_constant_bytes.next_multiple_of(4));
+    if pushed > 0 {
+        told.extend(complete_push(&mut program.push_constants, &arguments.push, pushed)?);
+    }
     let Missing { buffers, invocations } = missing(&program, shader)?;
     if invocations == Some(1) && arguments.groups.is_none() {
         told.push("one invocation runs, and none that could race with it; --groups 4 has more".to_owned());
