@@ -189,6 +189,14 @@ mod tests {
     }
 
     #[test]
+    fn sarif_names_files_by_uri_references() {
+        let lines = LINES.replace("a.comp", "my dir/b:#l%20ü.comp");
+        let sarif = sarif::render(&Report::parse(&lines).unwrap());
+        let place = &sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
+        assert_eq!(place["artifactLocation"]["uri"], "my%20dir/b%3A%23l%2520%C3%BC.comp");
+    }
+
+    #[test]
     fn sarif_has_a_text_for_every_location() {
         let commands = [
             (r#"{"command":"vkCmdCopyBuffer","position":"command 2"}"#, "vkCmdCopyBuffer", true),

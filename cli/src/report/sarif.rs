@@ -17,6 +17,19 @@ fn command(command: &Value) -> Value {
     place
 }
 
+/// The path of a file as a URI reference (RFC 3986).
+fn uri(path: &str) -> String {
+    let mut uri = String::new();
+    for byte in path.bytes() {
+        match byte {
+            // A colon would end a scheme.
+            b if b.is_ascii_alphanumeric() || b"-._~/!$&'()*+,;=@".contains(&b) => uri.push(char::from(b)),
+            b => uri.push_str(&format!("%{b:02X}")),
+        }
+    }
+    uri
+}
+
 /// The source line of an access.
 fn location(access: &Value) -> Option<Value> {
     let source = access.get("source").filter(|s| s.is_object())?;
@@ -25,7 +38,10 @@ fn location(access: &Value) -> Option<Value> {
         region["startColumn"] = source["column"].clone();
     }
     Some(json!({
-        "physicalLocation": { "artifactLocation": { "uri": source["file"] }, "region": region },
+        "physicalLocation": {
+            "artifactLocation": { "uri": uri(source["file"].as_str().unwrap_or_default()) },
+            "region": region,
+        },
         "message": { "text": access["label"] },
     }))
 }
