@@ -5,11 +5,13 @@
 set -euo pipefail
 sarif=$1
 shift
-report=$(mktemp)
-trap 'rm -f "$report"' EXIT
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
 status=0
-"${PELLUCID:-pellucid}" hunt --report "$report" "$@" || status=$?
-"${PELLUCID:-pellucid}" report "$report" --format sarif > "$sarif" || {
+"${PELLUCID:-pellucid}" hunt --report "$folder/report.json" "$@" || status=$?
+# A shard of a hunt, as in a job array, has a name of its own for its report.
+reports=("$folder"/report*.json)
+"${PELLUCID:-pellucid}" report "${reports[0]}" --format sarif > "$sarif" || {
     written=$?
     [ $status -ne 0 ] || status=$written
 }

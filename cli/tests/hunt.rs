@@ -168,6 +168,35 @@ fn shards_are_put_together_and_must_be_complete() {
     assert!(errors(&pod).ends_with("pellucid: 2 runs: 1 distinct finding\n"), "{}", errors(&pod));
 }
 
+/// Alone, in a job array, and as a shard that is asked for: the findings come out, and no file stays.
+#[test]
+fn the_script_for_code_hosts_has_the_findings_of_a_shard_too() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    let temporary = folder.join("temporary");
+    std::fs::create_dir(&temporary).expect("a folder");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../packages/hunt.sh");
+    let reduce = shader("reduce.spv").display().to_string();
+    let none: &[(&str, &str)] = &[];
+    let slurm: &[(&str, &str)] = &[("SLURM_ARRAY_TASK_ID", "1"), ("SLURM_ARRAY_TASK_COUNT", "2")];
+    let pod: &[(&str, &str)] = &[("JOB_COMPLETION_INDEX", "0"), ("JOB_COMPLETIONS", "2")];
+    for (variables, options) in
+        [(none, ""), (slurm, ""), (pod, ""), (slurm, "--shard none"), (none, "--shard 2/2")]
+    {
+        let mut command = common::pellucid_as("bash".as_ref());
+        command.arg(&script).arg("found.sarif").args(["--explore", "0", "--runs", "4"]);
+        command.args(options.split_whitespace()).arg("--").arg(&reduce).args(BUFFERS.split_whitespace());
+        command.env("PELLUCID", env!("CARGO_BIN_EXE_pellucid")).env("TMPDIR", &temporary);
+        let output = command.envs(variables.iter().copied()).current_dir(folder).output().expect("bash");
+        assert_eq!(output.status.code(), Some(66), "{variables:?} {options}: {}", errors(&output));
+        let sarif = std::fs::read_to_string(folder.join("found.sarif")).expect("SARIF");
+        let sarif: Value = serde_json::from_str(&sarif).expect("JSON");
+        assert_eq!(sarif["runs"][0]["results"].as_array().map(Vec::len), Some(1), "{variables:?} {options}");
+        let left = std::fs::read_dir(&temporary).expect("a folder").count();
+        assert_eq!(left, 0, "{variables:?} {options}");
+    }
+}
+
 /// A dispatch of two workgroups, one of which looks once whether the other has written: all of its executions
 /// are made, and nothing is left to hunt for.
 #[test]

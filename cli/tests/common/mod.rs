@@ -7,7 +7,12 @@ use std::process::{Command, Output};
 
 /// The command, without what the environment says to the driver.
 pub fn pellucid() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_pellucid"));
+    pellucid_as(env!("CARGO_BIN_EXE_pellucid").as_ref())
+}
+
+/// A program that starts the command, likewise.
+pub fn pellucid_as(program: &std::ffi::OsStr) -> Command {
+    let mut command = Command::new(program);
     for (name, _) in std::env::vars_os().filter(|(n, _)| n.to_string_lossy().starts_with("PELLUCID_")) {
         command.env_remove(name);
     }
