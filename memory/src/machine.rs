@@ -18,6 +18,7 @@
 
 use crate::access::Reference;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use thiserror::Error;
 
 /// What a cache does with a store.
@@ -130,6 +131,18 @@ pub enum MachineError {
          texture|constant line BYTES lines N [units N], host POLICY line BYTES, traffic N"
     )]
     Line(usize, String),
+    /// A number that is none of the sizes of a machine.
+    #[error("line {0}: {1} is not in the range from {first} to {last}", first = SIZES.start(), last = SIZES.end())]
+    Size(usize, String),
+    /// A number of bytes that no line of a cache has.
+    #[error(
+        "line {0}: a line of {1} bytes is no power of two from {first} to {last}",
+        first = LINE_SIZES.start(), last = LINE_SIZES.end()
+    )]
+    LineSize(usize, String),
+    /// What is said by an earlier line as well.
+    #[error("line {0}: {1} is given twice")]
+    Twice(usize, String),
     /// A level or a number that is missing.
     #[error("{0} is missing")]
     Missing(&'static str),
@@ -157,6 +170,16 @@ impl Default for Machine {
 /// Numbers of a description that are sizes.
 const SIZES: std::ops::RangeInclusive<u32> = 1..=1 << 20;
 
+/// Bytes of a line: the powers of two among these.
+const LINE_SIZES: std::ops::RangeInclusive<u32> = 4..=1024;
+
+/// Why words are no part of a description.
+enum Wrong {
+    Form,
+    Size(String),
+    LineSize(String),
+}
+
 impl Machine {
     /// The machine of a name in [`MACHINES`].
     pub fn named(name: &str) -> Option<Machine> {
@@ -176,33 +199,42 @@ impl Machine {
     pub fn parse(text: &str) -> Result<Machine, MachineError> {
         let mut units = None;
         let mut machine = Machine { units: 1, levels: [None; 4], host: None, traffic: 0 };
+        let mut keys = BTreeSet::new();
         for (number, line) in (1..).zip(text.lines()) {
             let words: Vec<&str> = line.split('#').next().unwrap_or_default().split_whitespace().collect();
-            let wrong = || MachineError::Line(number, line.trim().to_owned());
+            let form = || MachineError::Line(number, line.trim().to_owned());
+            let wrong = |wrong| match wrong {
+                Wrong::Form => form(),
+                Wrong::Size(word) => MachineError::Size(number, word),
+                Wrong::LineSize(word) => MachineError::LineSize(number, word),
+            };
+            if let Some(key) = words.first().filter(|key| !keys.insert((**key).to_owned())) {
+                return Err(MachineError::Twice(number, (*key).to_owned()));
+            }
             match words[..] {
                 [] => {}
-                ["units", count] => units = Some(size(count).ok_or_else(wrong)?),
-                ["traffic", count] => machine.traffic = count.parse().map_err(|_| wrong())?,
+                ["units", count] => units = Some(size(count).map_err(wrong)?),
+                ["traffic", count] => machine.traffic = count.parse().map_err(|_| form())?,
                 ["first", policy, ref rest @ ..] => {
-                    machine.levels[0] = Some(level(policy, rest, 1).ok_or_else(wrong)?);
+                    machine.levels[0] = Some(level(policy, rest, 1).map_err(wrong)?);
                 }
                 ["second", policy, ref rest @ ..] => {
-                    machine.levels[1] = Some(level(policy, rest, 0).ok_or_else(wrong)?);
+                    machine.levels[1] = Some(level(policy, rest, 0).map_err(wrong)?);
                 }
                 ["texture", ref rest @ ..] => {
-                    machine.levels[2] = Some(level("write-through", rest, 1).ok_or_else(wrong)?);
+                    machine.levels[2] = Some(level("write-through", rest, 1).map_err(wrong)?);
                 }
                 ["constant", ref rest @ ..] => {
-                    machine.levels[3] = Some(level("write-through", rest, 1).ok_or_else(wrong)?);
+                    machine.levels[3] = Some(level("write-through", rest, 1).map_err(wrong)?);
                 }
                 ["host", policy, "line", bytes] => {
-                    let writes = write_policy(policy).ok_or_else(wrong)?;
-                    machine.host = Some(HostCache { writes, line: line_size(bytes).ok_or_else(wrong)? });
+                    let writes = write_policy(policy).map_err(wrong)?;
+                    machine.host = Some(HostCache { writes, line: line_size(bytes).map_err(wrong)? });
                 }
                 ["third", ..] => {
                     return Err(MachineError::NotImplemented(number, "the third cache".to_owned()));
                 }
-                _ => return Err(wrong()),
+                _ => return Err(form()),
             }
         }
         machine.units = units.ok_or(MachineError::Missing("units"))?;
@@ -214,34 +246,38 @@ impl Machine {
     }
 }
 
-fn size(word: &str) -> Option<u32> {
-    word.parse().ok().filter(|count| SIZES.contains(count))
+fn size(word: &str) -> Result<u32, Wrong> {
+    let count: u64 = word.parse().map_err(|_| Wrong::Form)?;
+    let size = u32::try_from(count).ok().filter(|count| SIZES.contains(count));
+    size.ok_or_else(|| Wrong::Size(word.to_owned()))
 }
 
-fn write_policy(word: &str) -> Option<WritePolicy> {
+fn write_policy(word: &str) -> Result<WritePolicy, Wrong> {
     match word {
-        "write-back" => Some(WritePolicy::Back),
-        "write-through" => Some(WritePolicy::Through),
-        "coherent" => Some(WritePolicy::Coherent),
-        _ => None,
+        "write-back" => Ok(WritePolicy::Back),
+        "write-through" => Ok(WritePolicy::Through),
+        "coherent" => Ok(WritePolicy::Coherent),
+        _ => Err(Wrong::Form),
     }
 }
 
 /// Bytes of a line.
-fn line_size(word: &str) -> Option<u32> {
-    size(word).filter(|line| line.is_power_of_two() && (4..=1024).contains(line))
+fn line_size(word: &str) -> Result<u32, Wrong> {
+    let bytes: u64 = word.parse().map_err(|_| Wrong::Form)?;
+    let size = u32::try_from(bytes).ok().filter(|line| line.is_power_of_two() && LINE_SIZES.contains(line));
+    size.ok_or_else(|| Wrong::LineSize(word.to_owned()))
 }
 
 /// A level; `units`: the compute units that share one, where it does not say.
-fn level(policy: &str, words: &[&str], units: u32) -> Option<Level> {
-    let ["line", line, "lines", lines, rest @ ..] = words else { return None };
+fn level(policy: &str, words: &[&str], units: u32) -> Result<Level, Wrong> {
+    let ["line", line, "lines", lines, rest @ ..] = words else { return Err(Wrong::Form) };
     let (writes, line) = (write_policy(policy)?, line_size(line)?);
     let units = match rest {
         [] => units,
         ["units", count] => size(count)?,
-        _ => return None,
+        _ => return Err(Wrong::Form),
     };
-    Some(Level { writes, line, lines: size(lines)?, units })
+    Ok(Level { writes, line, lines: size(lines)?, units })
 }
 
 #[cfg(test)]
@@ -274,23 +310,40 @@ mod tests {
                 format!("{first}third write-back line 4"),
                 "line 3: not implemented in Pellucid: the third cache of a machine",
             ),
+            ("units 0".to_owned(), "line 1: 0 is not in the range from 1 to 1048576"),
             (
-                "units 0".to_owned(),
-                "line 1: \"units 0\" is none of units N, first|second POLICY line BYTES lines N [units N], \
+                "units many".to_owned(),
+                "line 1: \"units many\" is none of units N, first|second POLICY line BYTES lines N [units N], \
                  texture|constant line BYTES lines N [units N], host POLICY line BYTES, traffic N",
             ),
+            (format!("{first}\nunits 4"), "line 4: units is given twice"),
+            (format!("{first}first coherent line 64 lines 2"), "line 3: first is given twice"),
         ] {
             assert_eq!(Machine::parse(&text).expect_err("wrong").to_string(), wrong);
         }
-        for wrong in ["line 48 lines 2", "line 64 lines 0", "line 64 lines 2 units", "line 2 lines 2"] {
-            let text = format!("units 4\nfirst write-back {wrong}");
-            assert!(matches!(Machine::parse(&text), Err(MachineError::Line(2, _))), "{wrong}");
-            let text = format!("{first}constant {wrong}");
-            assert!(matches!(Machine::parse(&text), Err(MachineError::Line(3, _))), "{wrong}");
+        for (wrong, why) in [
+            ("line 48 lines 2", "a line of 48 bytes is no power of two from 4 to 1024"),
+            ("line 2 lines 2", "a line of 2 bytes is no power of two from 4 to 1024"),
+            ("line 64 lines 0", "0 is not in the range from 1 to 1048576"),
+            ("line 64 lines 5000000000", "5000000000 is not in the range from 1 to 1048576"),
+            ("line 64 lines 2 units 0", "0 is not in the range from 1 to 1048576"),
+            ("line 64 lines 2 units", " is none of units N, "),
+        ] {
+            for (line, text) in
+                [(2, format!("units 4\nfirst write-back {wrong}")), (3, format!("{first}constant {wrong}"))]
+            {
+                let error = Machine::parse(&text).expect_err("wrong").to_string();
+                assert!(error.starts_with(&format!("line {line}: ")) && error.contains(why), "{error}");
+            }
         }
-        for wrong in ["line 64", "write-back line 48", "write-back line 64 lines 2", "write-around line 64"] {
-            let text = format!("{first}host {wrong}");
-            assert!(matches!(Machine::parse(&text), Err(MachineError::Line(3, _))), "{wrong}");
+        for (wrong, why) in [
+            ("line 64", " is none of "),
+            ("write-back line 48", "a line of 48 bytes is no power of two from 4 to 1024"),
+            ("write-back line 64 lines 2", " is none of "),
+            ("write-around line 64", " is none of "),
+        ] {
+            let error = Machine::parse(&format!("{first}host {wrong}")).expect_err("wrong").to_string();
+            assert!(error.starts_with("line 3: ") && error.contains(why), "{error}");
         }
         assert_eq!(Machine::parse(first).expect("a machine").host, None);
         let through = Machine::parse(&format!("{first}host write-through line 32")).expect("a machine");
