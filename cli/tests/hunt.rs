@@ -230,6 +230,29 @@ fn what_every_run_would_refuse_is_refused_once() {
     assert!(!text.contains(" runs: "), "nothing was run: {text}");
 }
 
+#[test]
+fn a_machine_that_nobody_asks_is_a_usage_error() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let reduce = shader("reduce.spv").display().to_string();
+    for (options, why) in [
+        (
+            "exec --machine tiled --values stale",
+            "values come either from the caches of a machine or by another",
+        ),
+        (
+            "hunt --machine tiled --values latest",
+            "values come either from the caches of a machine or by another",
+        ),
+        ("exec --mode run --machine tiled", "run mode has one value for each location"),
+        ("exec --mode explore --machine tiled", "explore mode reads every value"),
+    ] {
+        let output = pellucid(folder.path(), &format!("{options} {reduce}"));
+        let text = errors(&output);
+        assert!(text.starts_with(&format!("pellucid: {why}")), "{options}: {text}");
+        assert_eq!((output.status.code(), text.lines().count()), (Some(2), 1), "{options}: {text}");
+    }
+}
+
 /// The status of findings may be that of a usage error, too.
 #[test]
 fn findings_are_no_usage_error_whatever_their_status() {

@@ -293,6 +293,12 @@ const EXPLORED_CACHES: &str = "explore mode reads every value that the memory mo
     --machine away; what a machine shows by chance: pellucid hunt, or pellucid exec --seeds 0..64, with \
     --machine NAME";
 
+/// Why the caches of a machine say nothing in run mode, and under another policy.
+const RUN_CACHES: &str = "run mode has one value for each location, and no caches that could hold another: \
+    --machine is for check mode";
+const UNASKED_CACHES: &str = "values come either from the caches of a machine or by another policy: leave \
+    --machine away, or --values, which is caches with --machine";
+
 /// Why a configuration was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
@@ -392,6 +398,14 @@ impl Config {
         }
         if config.mode == Mode::Explore && config.values == ValuePolicy::Caches {
             return Err(ConfigError::Apart(EXPLORED_CACHES));
+        }
+        if config.given.contains_key("machine") {
+            if config.given.contains_key("mode") && config.mode == Mode::Run {
+                return Err(ConfigError::Apart(RUN_CACHES));
+            }
+            if config.values != ValuePolicy::Caches {
+                return Err(ConfigError::Apart(UNASKED_CACHES));
+            }
         }
         Ok(config)
     }

@@ -88,8 +88,14 @@ fn defaults_are_what_the_table_says() {
 fn a_machine_is_a_name_or_a_file() {
     let config = parse(&[("PELLUCID_MACHINE", "desktop")]).unwrap();
     assert_eq!((config.values, config.machine.units), (ValuePolicy::Caches, 16));
-    let config = parse(&[("PELLUCID_MACHINE", "desktop"), ("PELLUCID_VALUES", "stale")]).unwrap();
-    assert_eq!(config.values, ValuePolicy::Stale);
+    let apart = |name: &str, value: &str| {
+        parse(&[("PELLUCID_MACHINE", "desktop"), (name, value)]).map_err(|error| error.to_string())
+    };
+    assert!(apart("PELLUCID_VALUES", "stale").unwrap_err().starts_with("values come either from the caches"));
+    assert!(
+        apart("PELLUCID_MODE", "run").unwrap_err().starts_with("run mode has one value for each location")
+    );
+    assert!(apart("PELLUCID_VALUES", "caches").is_ok() && apart("PELLUCID_MODE", "check").is_ok());
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), "units 3\nthird line 4").unwrap();
     let name = file.path().to_string_lossy().into_owned();
