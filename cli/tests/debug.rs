@@ -407,6 +407,21 @@ fn findings_of_rehearsals_and_of_explore_mode_are_refused_with_a_way_round() {
 }
 
 #[test]
+fn to_skip_all_dispatches_is_a_usage_error() {
+    for (arguments, times) in [(&["--skip", "1"][..], "once"), (&["--skip", "3", "--repeat", "3"], "3 times")]
+    {
+        let mut debug = common::pellucid();
+        debug.arg("debug").args(&arguments[..2]).arg(SUM).args(&arguments[2..]);
+        let output = debug.current_dir(root()).stdin(Stdio::null()).output().unwrap();
+        let text = common::errors(&output);
+        assert!(text.contains(&format!(": nothing is left; the shader is dispatched {times}, ")), "{text}");
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{text}");
+    }
+    let last = session(&["--skip", "2", SUM, "--repeat", "3"], "quit\n");
+    assert!(last.starts_with("dispatch 2 begins\n"), "{last}");
+}
+
+#[test]
 fn what_quit_leaves_behind_is_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let report = folder.path().join("report.json");

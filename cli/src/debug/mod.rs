@@ -243,6 +243,15 @@ impl Debuggee {
                 bail!("not implemented in Pellucid: debugging explore mode; {WAY_ROUND}")
             }
         }
+        if let Subject::Shader(exec) = &self.subject
+            && self.skip >= exec.repeat
+        {
+            let (skip, repeat) = (self.skip, exec.repeat);
+            let times = if repeat == 1 { "once".to_owned() } else { format!("{repeat} times") };
+            return usage(Err(anyhow!(
+                "--skip {skip}: nothing is left; the shader is dispatched {times}, and --repeat N does so N times"
+            )));
+        }
         let mut left = Vec::new();
         if let Subject::Dispatch(number, command) = &self.subject {
             let job = Job { options: self.options.clone(), command: command.clone(), shown: None };
