@@ -422,6 +422,21 @@ fn to_skip_all_dispatches_is_a_usage_error() {
 }
 
 #[test]
+fn turns_are_given_to_subgroups_that_there_are() {
+    let commands = "turn 0 2\nturn 0 x\nturn 1 0\nturn 0 1\n";
+    let printed = session(&[SUM], commands);
+    tells(
+        &printed,
+        &[
+            "\"2\" is no subgroup of a workgroup, which has 2\n",
+            "\"x\" is no subgroup of a workgroup, which has 2\n",
+            "\"1\" is no workgroup of this dispatch\n",
+            "turn 0 1\ninvocation ",
+        ],
+    );
+}
+
+#[test]
 fn what_quit_leaves_behind_is_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let report = folder.path().join("report.json");

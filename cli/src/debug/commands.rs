@@ -141,7 +141,11 @@ pub fn command(stop: &mut Stop<'_, '_, '_, '_, '_>, line: &str) -> Result<Answer
         "turn" => {
             let (group, subgroup) = rest.split_once(' ').ok_or("turn WORKGROUP SUBGROUP")?;
             let group = workgroup(stop, group)?;
-            let subgroup = subgroup.trim().parse().map_err(|_| format!("\"{subgroup}\" is no subgroup"))?;
+            let subgroups = stop.target.workgroup_size().div_ceil(stop.target.program.subgroup_size.max(1));
+            let named = subgroup.trim().parse().ok().filter(|number| *number < subgroups);
+            let subgroup = named.ok_or_else(|| {
+                format!("\"{}\" is no subgroup of a workgroup, which has {subgroups}", subgroup.trim())
+            })?;
             stop.give_turn(group, subgroup);
             return Ok(Answer::Go(Resume::Again));
         }
