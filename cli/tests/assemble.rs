@@ -186,6 +186,32 @@ fn a_shader_can_be_text() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "0:0\n     0: 0 2 4 6 8 10 12 14\n");
 }
 
+/// The shader with what clspv tells of it, and a set that nobody knows.
+fn reflected() -> String {
+    let imports = "OpExtension \"SPV_KHR_non_semantic_info\"
+        %reflection = OpExtInstImport \"NonSemantic.ClspvReflection.5\"
+        %foreign = OpExtInstImport \"NonSemantic.Nobody.7\"\n";
+    let reflection = "%kernel = OpExtInst %void %reflection Kernel %main %double %1u %0u %double
+        %info = OpExtInst %void %reflection ArgumentInfo %double
+        %argument = OpExtInst %void %reflection ArgumentStorageBuffer %kernel %0u %0u %0u %info
+        %size = OpExtInst %void %reflection PropertyRequiredWorkgroupSize %kernel %1u %1u %1u
+        %note = OpExtInst %void %foreign 77 %0u %1u\n";
+    let text = DOUBLE.replace("INDEX", "%x").replacen("OpMemoryModel", &format!("{imports}OpMemoryModel"), 1);
+    let text = text.replacen("OpDecorate", "%double = OpString \"double\"\nOpDecorate", 1);
+    text.replacen("%main = OpFunction", "%1u = OpConstant %uint 1\n%main = OpFunction", 1) + reflection
+}
+
+#[test]
+fn what_clspv_tells_of_a_shader_goes_by_its_names() {
+    let (folder, text) = (tempfile::tempdir().unwrap(), reflected());
+    let output = exec(folder.path(), "reflected.spvasm", &text);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "0:0\n     0: 0 2 4 6 8 10 12 14\n");
+    if has("spirv-as") {
+        compare(folder.path(), &folder.path().join("reflected.spvasm"), &text);
+    }
+}
+
 #[test]
 fn findings_name_the_lines_of_the_text() {
     let folder = tempfile::tempdir().unwrap();

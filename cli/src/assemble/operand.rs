@@ -117,7 +117,10 @@ pub(super) fn read(
             let set = words.get(3).and_then(|set| parser.types.imports.get(set));
             let Some(set) = set else { return fail("the set is no OpExtInstImport before it".to_owned()) };
             let Some((number, operands)) = extended::instruction(set, token.text) else {
-                return fail(format!("no instruction of {set} is called {}", token.text));
+                return fail(format!(
+                    "no instruction of {set} is called {}; its number may stand for a name",
+                    token.text
+                ));
             };
             words.push(number);
             if let Some(operands) = operands {

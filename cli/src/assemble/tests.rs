@@ -104,6 +104,18 @@ fn extended_instructions_go_by_name_or_number() {
         last(&format!("{debug}%9 = OpExtInst %2 %1 DebugLine %3 %4 %5 %6 %7")),
         [2, 9, 1, 103, 3, 4, 5, 6, 7]
     );
+    let clspv = "%1 = OpExtInstImport \"NonSemantic.ClspvReflection.5\"\n";
+    assert_eq!(
+        last(&format!("{clspv}%9 = OpExtInst %2 %1 Kernel %3 %4 %5 %6 %7")),
+        [2, 9, 1, 1, 3, 4, 5, 6, 7]
+    );
+    assert_eq!(last(&format!("{clspv}%9 = OpExtInst %2 %1 PrintfInfo %3 %4 %5")), [2, 9, 1, 38, 3, 4, 5]);
+    assert_eq!(last(&format!("{clspv}%9 = OpExtInst %2 %1 99 %3")), [2, 9, 1, 99, 3]);
+    let vksp = "%1 = OpExtInstImport \"NonSemantic.VkspReflection.2\"\n";
+    assert_eq!(
+        last(&format!("{vksp}%9 = OpExtInst %2 %1 PushConstants %3 %4 %5 %6")),
+        [2, 9, 1, 4, 3, 4, 5, 6]
+    );
     assert_eq!(last("%1 = OpExtInstImport \"Foreign\" %9 = OpExtInst %2 %1 7 %3"), [2, 9, 1, 7, 3]);
     assert_eq!(last("%9 = OpSpecConstantOp %1 IAdd %2 %3"), [1, 9, 128, 2, 3]);
     assert_eq!(last("%9 = OpSpecConstantOp %1 CompositeExtract %2 0 1"), [1, 9, 81, 2, 0, 1]);
@@ -147,7 +159,11 @@ fn errors_say_where_and_what() {
         ("%2 = OpConstant %1 5", "1:20: the type of this number is no OpTypeInt or OpTypeFloat before it"),
         (
             "%1 = OpExtInstImport \"GLSL.std.450\" %2 = OpExtInst %3 %1 Sine %4",
-            "1:58: no instruction of GLSL.std.450 is called Sine",
+            "1:58: no instruction of GLSL.std.450 is called Sine; its number may stand for a name",
+        ),
+        (
+            "%1 = OpExtInstImport \"NonSemantic.Ours\" %2 = OpExtInst %3 %1 Note %4",
+            "1:62: no instruction of NonSemantic.Ours is called Note; its number may stand for a name",
         ),
         ("%2 = OpSpecConstantOp %1 Add %3 %4", "1:26: expected an operation, such as IAdd, found `Add`"),
         ("%0 = OpTypeVoid", "1:1: an id is a number from 1 to 4194303"),
