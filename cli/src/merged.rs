@@ -3,8 +3,8 @@
 use crate::replay;
 use crate::report::Report;
 use crate::run::Run;
-use crate::status;
-use anyhow::{Context as _, bail};
+use crate::status::usage;
+use anyhow::{Context as _, anyhow, bail};
 use pellucid_cts_runner::shard::Shard;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -123,8 +123,7 @@ pub struct Merged {
 impl Merged {
     /// Takes what an earlier report tells for known.
     pub fn know(&mut self, path: &Path) -> anyhow::Result<()> {
-        let text = status::text(path)?;
-        Report::parse(&text).with_context(|| path.display().to_string())?;
+        let (_, text) = Report::read(path)?;
         self.known.extend(findings(&text).map(|line| identity(&line)));
         Ok(())
     }
@@ -225,11 +224,10 @@ impl Merged {
     /// It cannot be read, or is none.
     pub fn load(&mut self, path: &Path) -> anyhow::Result<Option<Shard>> {
         let name = || path.display().to_string();
-        let text = status::text(path)?;
-        let report = Report::parse(&text).with_context(name)?;
+        let (report, text) = Report::read(path)?;
         let head = report.of_type("run").next();
         let Some(total) = report.of_type("total").last().filter(|total| total["ends"].is_array()) else {
-            bail!("{}: not a report of pellucid hunt", name());
+            return usage(Err(anyhow!("{}: not a report of pellucid hunt", name())));
         };
         let shard: Option<Shard> = serde_json::from_value(total["shard"].clone()).with_context(name)?;
         let leads = shard.is_some_and(|shard| shard.index == 1);

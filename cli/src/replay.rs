@@ -10,7 +10,6 @@
 use crate::options::DriverOptions;
 use crate::report::Report;
 use crate::run::{self, Job};
-use crate::status;
 use anyhow::{Context as _, bail};
 use clap::Args;
 use pellucid_memory::input;
@@ -160,8 +159,7 @@ impl Replay {
     /// The file is no report, there is nothing in it to replay, or a program has to be named.
     pub fn new(arguments: &ReplayArgs) -> anyhow::Result<Replay> {
         let name = arguments.file.display().to_string();
-        let text = status::text(&arguments.file)?;
-        let report = Report::parse(&text).with_context(|| name.clone())?;
+        let (report, text) = Report::read(&arguments.file)?;
         let mut expected = lines(&text)?;
         if let Some(number) = arguments.finding {
             expected.retain(|line| line.value["number"].as_u64() == Some(number));

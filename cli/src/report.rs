@@ -43,9 +43,14 @@ pub struct Report {
 }
 
 impl Report {
-    fn read(path: &Path) -> anyhow::Result<Report> {
+    /// Reads a report file: it, and its text.
+    ///
+    /// # Errors
+    /// The file cannot be read or is no report, which is the caller's error.
+    pub fn read(path: &Path) -> anyhow::Result<(Report, String)> {
         let text = status::text(path)?;
-        Report::parse(&text).with_context(|| path.display().to_string())
+        let report = Report::parse(&text).with_context(|| path.display().to_string());
+        Ok((status::usage(report)?, text))
     }
 
     /// Reads the text of a report file.
@@ -128,7 +133,7 @@ fn total(line: &Value) -> String {
 /// # Errors
 /// The file cannot be read or is no report.
 pub fn page(path: &Path) -> anyhow::Result<String> {
-    Report::read(path)?.shown(Format::Html)
+    Report::read(path)?.0.shown(Format::Html)
 }
 
 /// `pellucid report`.
@@ -136,7 +141,7 @@ pub fn page(path: &Path) -> anyhow::Result<String> {
 /// # Errors
 /// The file cannot be read or is no report.
 pub fn run(arguments: &ReportArgs) -> anyhow::Result<()> {
-    let report = Report::read(&arguments.file)?;
+    let (report, _) = Report::read(&arguments.file)?;
     print!("{}", report.shown(arguments.format)?);
     Ok(())
 }

@@ -463,6 +463,33 @@ fn a_file_that_cannot_be_read_has_one_status_in_every_command() {
 }
 
 #[test]
+fn a_file_that_is_no_report_has_the_same_status() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in [("empty", ""), ("words", "no report\n"), ("object", "{}\n")] {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        let bad = path.to_str().unwrap();
+        let lines: [&[&str]; 9] = [
+            &["report", bad],
+            &["report", "--format", "html", bad],
+            &["merge", bad],
+            &["merge", "--baseline", bad, bad],
+            &["replay", bad],
+            &["debug", "--finding", bad],
+            &["hunt", "--baseline", bad, REDUCE],
+            &["exec", "--seeds", "0..2", "--baseline", bad, REDUCE],
+            &["run", "--seeds", "0..2", "--baseline", bad, "--", "true"],
+        ];
+        for line in lines {
+            let output = pellucid(line);
+            assert_eq!(output.status.code(), Some(2), "{line:?}: {}", errors(&output));
+            let told = format!("pellucid: {bad}: not a report");
+            assert!(errors(&output).starts_with(&told), "{line:?}: {}", errors(&output));
+        }
+    }
+}
+
+#[test]
 fn a_driver_with_an_unknown_variable_refuses_the_instance_by_name() {
     let library = Path::new(env!("CARGO_BIN_EXE_pellucid"));
     let output = Command::new(library)

@@ -36,7 +36,7 @@ use crate::options::DriverOptions;
 use crate::replay;
 use crate::report::Report;
 use crate::run::Job;
-use crate::status::{self, usage};
+use crate::status::usage;
 use anyhow::{Context as _, anyhow, bail};
 use clap::{Args, CommandFactory as _, Parser};
 use serde_json::{Value, json};
@@ -167,8 +167,7 @@ impl Debuggee {
             Some((path, number)) => (path, Some(number)),
             None => (named, None),
         };
-        let text = status::text(path.as_ref())?;
-        let report = Report::parse(&text).with_context(|| path.to_owned())?;
+        let (report, _) = Report::read(path.as_ref())?;
         let head = report.of_type("run").next().with_context(|| format!("{path}: no run"))?;
         let of = |finding: &&Value| number.is_none_or(|n| finding["number"].as_u64() == Some(n));
         let within = |finding: &&Value| !finding["finding"].is_null();
