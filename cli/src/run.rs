@@ -19,6 +19,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use vulkan_pellucid::report::api::ApiFinding as _;
 use vulkan_pellucid::report::misuse::{self, Misuse};
 use vulkan_pellucid::report::replay::quote;
+use vulkan_pellucid::report::session::ReportError;
+use vulkan_pellucid::report::suppress::Suppressions;
 use vulkan_pellucid::report::total::total_line;
 
 /// The status of a program that ended well but had findings.
@@ -81,6 +83,17 @@ pub enum Reported {
     Temporary,
 }
 
+/// Reads a file of rules of suppression as the driver will, which can only refuse the instance: a program
+/// that goes on without one would look clean.
+///
+/// # Errors
+/// It cannot be read, or has a line that is no rule; which are the caller's.
+pub fn check_rules(path: &Path) -> anyhow::Result<()> {
+    let rules = Suppressions::parse(&status::text(path)?);
+    let bad = |message| ReportError::Suppressions { path: path.to_owned(), message };
+    status::usage(rules.map_err(|message| bad(message).into())).map(|_| ())
+}
+
 fn prepare(job: &Job, varied: &Variation, reported: Reported) -> anyhow::Result<Prepared> {
     let mut options = job.options.clone();
     for (name, value) in varied {
@@ -126,7 +139,7 @@ fn prepare(job: &Job, varied: &Variation, reported: Reported) -> anyhow::Result<
         command.env("PELLUCID_REPORT", &*report);
     }
     if let Some(rules) = &config.suppressions {
-        status::text(rules)?;
+        check_rules(rules)?;
         let rules = rules.canonicalize().with_context(|| rules.display().to_string())?;
         command.env("PELLUCID_SUPPRESSIONS", rules);
     }

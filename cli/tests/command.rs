@@ -490,6 +490,41 @@ fn a_file_that_is_no_report_has_the_same_status() {
 }
 
 #[test]
+fn what_is_no_rule_of_suppression_is_refused_before_anything_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let (rules, ran) = (folder.path().join("rules"), folder.path().join("ran"));
+    let [rules, ran] = [&rules, &ran].map(|path| path.to_str().unwrap());
+    for (text, told) in [
+        ("race:x\nrave:x\n", "line 2: unknown kind \"rave\"; valid: race, hazard"),
+        ("race\n", "line 1: \"race\" is not a rule"),
+    ] {
+        std::fs::write(rules, text).unwrap();
+        // A program need not say that there is no instance, or even ask for one.
+        let lines: [&[&str]; 8] = [
+            &["run", "--suppressions", rules, "--", "touch", ran],
+            &["run", "--seeds", "0..2", "--suppressions", rules, "--", "touch", ran],
+            &["hunt", "--suppressions", rules, "--", "touch", ran],
+            &["hunt", "--suppressions", rules, REDUCE],
+            &["exec", "--suppressions", rules, REDUCE],
+            &["exec", "--seeds", "0..2", "--suppressions", rules, REDUCE],
+            &["explore", "--suppressions", rules, REDUCE],
+            &["debug", "--suppressions", rules, REDUCE],
+        ];
+        for line in lines {
+            let output = pellucid(line);
+            let text = errors(&output);
+            assert_eq!(output.status.code(), Some(2), "{line:?}: {text}");
+            assert!(
+                text.starts_with(&format!("pellucid: suppressions: {rules}: {told}")),
+                "{line:?}: {text}"
+            );
+            assert_eq!(text.lines().count(), 1, "{line:?}: {text}");
+        }
+    }
+    assert!(!Path::new(ran).exists(), "the program ran");
+}
+
+#[test]
 fn a_driver_with_an_unknown_variable_refuses_the_instance_by_name() {
     let library = Path::new(env!("CARGO_BIN_EXE_pellucid"));
     let output = Command::new(library)

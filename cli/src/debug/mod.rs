@@ -35,7 +35,7 @@ use crate::mistaken;
 use crate::options::DriverOptions;
 use crate::replay;
 use crate::report::Report;
-use crate::run::Job;
+use crate::run::{self, Job};
 use crate::status::usage;
 use anyhow::{Context as _, anyhow, bail};
 use clap::{Args, CommandFactory as _, Parser};
@@ -250,6 +250,9 @@ impl Debuggee {
             return usage(Err(anyhow!(
                 "--skip {skip}: nothing is left; the shader is dispatched {times}, and --repeat N does so N times"
             )));
+        }
+        if let Some(rules) = &config.suppressions {
+            run::check_rules(rules)?;
         }
         let mut left = Vec::new();
         if let Subject::Dispatch(number, command) = &self.subject {
