@@ -122,12 +122,18 @@ async function steps() {
             await client.setExceptionBreakpointsRequest({ filters: [] });
             bound = (await client.setBreakpointsRequest({
                 source: { path: path.join(here, 'reduce.comp') },
-                breakpoints: [{ line: 13, condition: 'me == 5' }, { line: 13, logMessage: 'here' }],
+                breakpoints: [
+                    { line: 13, condition: 'me == 5' },
+                    { line: 13, logMessage: 'here' },
+                    { line: 13, condition: 'me == 5 || me' },
+                ],
             })).body.breakpoints;
         },
     );
     assert.ok(bound[0].verified);
     assert.match(bound[1].message, /not implemented in Pellucid: logMessage/);
+    assert.ok(!bound[2].verified);
+    assert.match(bound[2].message, /no other operator: "\|\| me"/);
     assert.equal(first.reason, 'breakpoint');
     assert.deepEqual(first.hitBreakpointIds, [bound[0].id]);
     assert.equal(await evaluate(client, 'gl_WorkGroupID'), '(0, 0, 0)');

@@ -10,6 +10,7 @@ use super::stop::{
 };
 use super::target::{Line, Who};
 use super::values::Item;
+use super::values::condition::Condition;
 use pellucid_memory::finding::AccessKind;
 use std::fmt::Write as _;
 use vulkan_pellucid::report::context::Context;
@@ -62,7 +63,7 @@ what if
   set NAME VALUE    a variable of the invocation becomes VALUE, whatever the model says
   turn W S          the next choice of the scheduler is subgroup S of workgroup W
   forget            undo all of these
-CONDITION is made of ==, !=, <, <=, >, >= and &&. An empty line repeats the last command.";
+CONDITION is made of ==, !=, <, <=, >, >= and &&; a value alone holds where it is not 0. An empty line repeats the last command.";
 
 /// Does what a line says.
 ///
@@ -395,11 +396,11 @@ pub fn told(stop: &Stop<'_, '_, '_, '_, '_>, finding: &pellucid_memory::finding:
 }
 
 /// `... [on W L] [if CONDITION]`.
-type Filter = (String, Option<Who>, Option<String>);
+type Filter = (String, Option<Who>, Option<Condition>);
 
 fn filtered(stop: &Stop<'_, '_, '_, '_, '_>, rest: &str) -> Result<Filter, String> {
     let (rest, condition) = match rest.split_once(" if ") {
-        Some((rest, condition)) => (rest, Some(condition.trim().to_owned())),
+        Some((rest, condition)) => (rest, Some(Condition::parse(condition)?)),
         None => (rest, None),
     };
     let (rest, by) = match rest.split_once(" on ") {
@@ -414,11 +415,11 @@ pub fn add(
     stop: &mut Stop<'_, '_, '_, '_, '_>,
     place: Place,
     who: Option<Who>,
-    condition: Option<String>,
+    condition: Option<Condition>,
 ) -> u32 {
     stop.session.numbered += 1;
     let id = stop.session.numbered;
-    stop.session.breakpoints.push(Breakpoint { id, place, condition, who });
+    stop.session.breakpoints.push(Breakpoint { id, place, condition, told: false, who });
     id
 }
 
@@ -470,7 +471,7 @@ fn breakpoints(stop: &Stop<'_, '_, '_, '_, '_>) -> String {
             Place::Data { shown, accesses, .. } => format!("{shown}, {accesses:?}").to_lowercase(),
         };
         let who = of.who.map(|who| format!(" on {}", stop.target.name(who))).unwrap_or_default();
-        let condition = of.condition.as_ref().map(|text| format!(" if {text}")).unwrap_or_default();
+        let condition = of.condition.as_ref().map(|of| format!(" if {}", of.text)).unwrap_or_default();
         format!("{}  {place}{who}{condition}", of.id)
     };
     let all: Vec<String> = stop.session.breakpoints.iter().map(line).collect();
@@ -536,6 +537,15 @@ pub fn reason(stop: &mut Stop<'_, '_, '_, '_, '_>) -> Option<String> {
                 Some(AccessKind::Write) => "written",
             };
             format!("data breakpoint {id}: {} is about to be {verb}", shown(stop, id).unwrap_or_default())
+        }
+        Reason::Unjudged(id, why) => {
+            let of = stop.session.breakpoints.iter().find(|of| of.id == id);
+            let condition = of.and_then(|of| of.condition.as_ref()).map_or("", |condition| &condition.text);
+            format!(
+                "breakpoint {id}, {}: whether {condition} holds is not known here: {why} (told once: from now on \
+                 it stops where that holds, and nowhere else)",
+                shown(stop, id).unwrap_or_default()
+            )
         }
         Reason::Finding(which) => {
             let number = stop.findings().len();

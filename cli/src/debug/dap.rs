@@ -12,6 +12,7 @@ use self::variables::{Listed, join};
 use super::commands::{self, Answer};
 use super::stop::{Accesses, At, Front, Motion, Place, Range, Reason, Resume, Stop};
 use super::target::{LISTING, Line, Who};
+use super::values::condition::Condition;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -135,7 +136,7 @@ impl Server {
         let text = commands::reason(stop);
         let (reason, ids) = match stop.reason {
             Reason::Entry => ("entry", Vec::new()),
-            Reason::Breakpoint(id) => ("breakpoint", vec![id]),
+            Reason::Breakpoint(id) | Reason::Unjudged(id, _) => ("breakpoint", vec![id]),
             Reason::Data(id) => ("data breakpoint", vec![id]),
             Reason::Finding(_) => ("exception", Vec::new()),
             Reason::Pause | Reason::Ended(_) => ("pause", Vec::new()),
@@ -270,7 +271,13 @@ impl Server {
                 answers.push(json!({ "verified": false, "message": "nothing runs there" }));
                 continue;
             };
-            let condition = wanted["condition"].as_str().filter(|text| !text.is_empty()).map(str::to_owned);
+            let condition = match condition(wanted) {
+                Ok(condition) => condition,
+                Err(message) => {
+                    answers.push(json!({ "verified": false, "message": message }));
+                    continue;
+                }
+            };
             let place = Place::Line { shown: format!("line {line}"), pcs };
             let id = commands::add(stop, place, None, condition);
             ids.push(id);
@@ -324,7 +331,13 @@ impl Server {
                 Some("readWrite") => Accesses::Any,
                 _ => Accesses::Write,
             };
-            let condition = wanted["condition"].as_str().filter(|text| !text.is_empty()).map(str::to_owned);
+            let condition = match condition(wanted) {
+                Ok(condition) => condition,
+                Err(message) => {
+                    answers.push(json!({ "verified": false, "message": message }));
+                    continue;
+                }
+            };
             let shown = parts.get(3).map_or("", |path| *path).to_owned();
             let id = commands::add(stop, Place::Data { shown, range, accesses }, None, condition);
             self.data.push(id);
@@ -379,6 +392,11 @@ fn source(stop: &Stop<'_, '_, '_, '_, '_>, arguments: &Value) -> Result<Value, S
     let file = reference.and_then(|reference| u32::try_from(reference).ok()?.checked_sub(1));
     let text = file.and_then(|file| stop.target.text(file)).ok_or("there is no such source")?;
     Ok(json!({ "content": text }))
+}
+
+/// The condition of a breakpoint that a client sets.
+fn condition(wanted: &Value) -> Result<Option<Condition>, String> {
+    wanted["condition"].as_str().filter(|text| !text.is_empty()).map(Condition::parse).transpose()
 }
 
 fn exception(stop: &mut Stop<'_, '_, '_, '_, '_>) -> Result<Value, String> {

@@ -12,6 +12,8 @@ use super::stop::{
 };
 use super::target::{Spot, Target, Who};
 use super::types::Types;
+use super::values::Item;
+use super::values::condition::Condition;
 use pellucid_memory::access::Site;
 use pellucid_memory::agent::Invocation;
 use pellucid_memory::checked::CheckedMemory;
@@ -69,6 +71,8 @@ struct Runner<'r, 't> {
     from: Option<u64>,
     /// A search on the way back ends here: what comes later was searched.
     until: Option<Position>,
+    /// Conditions with what their names stand for, by breakpoint and instruction; or why that is nothing.
+    judged: BTreeMap<(u32, u32), Result<Condition<Item>, String>>,
 }
 
 const AGAIN: &str = "the debugger runs it again";
@@ -300,6 +304,10 @@ impl Runner<'_, '_> {
         {
             self.session.focus = who;
         }
+        let unjudged = matches!(reason, Reason::Unjudged(..));
+        if let Reason::Unjudged(id, _) = reason {
+            self.session.breakpoints.iter_mut().filter(|of| of.id == id).for_each(|of| of.told = true);
+        }
         self.session.frame = 0;
         self.session.reached = true;
         self.seen = self.seen.max(self.found);
@@ -322,7 +330,14 @@ impl Runner<'_, '_> {
                     self.restart(Goal::Backward(motion, start, None), Count::default())
                 } else {
                     self.goal = Goal::Forward(motion, start);
-                    Ok(())
+                    // What was told of one breakpoint says nothing of the others here.
+                    let hit = match unjudged && motion == Motion::Continue {
+                        true => {
+                            self.hit(moment, moment.current().strand.pc(), motion).map_err(Trap::Stopped)?
+                        }
+                        false => None,
+                    };
+                    hit.map_or(Ok(()), |(reason, who)| self.stop(moment, here, reason, Some(who)))
                 }
             }
             Resume::To(at) => self.restart(Goal::At(at, Reason::Position, None), Count::default()),
@@ -491,6 +506,7 @@ impl Debugger for Engine {
                 copies: &mut copies,
                 from: earlier,
                 until,
+                judged: BTreeMap::new(),
             };
             let outcome = dispatch.run(from.as_deref(), &turns, &mut runner);
             dispatch.memory().choose_nothing();

@@ -2,6 +2,7 @@
 
 use super::target::{Spot, Target, Who};
 use super::values::Eyes;
+use super::values::condition::Condition;
 use pellucid_memory::checked::CheckedMemory;
 use pellucid_memory::checked::inspect::Chosen;
 use pellucid_memory::finding::Finding;
@@ -51,7 +52,9 @@ impl At<'_, '_, '_> {
     /// The strand and the lane of an invocation that runs.
     pub fn standing(&self, who: Who) -> Option<(Standing<'_>, usize)> {
         let At::Moment(moment) = self else { return None };
-        moment.strands().find_map(|standing| Some(lane_of(&standing, who).map(|lane| (standing, lane)))?)
+        // Mostly it is of the strand whose turn it is.
+        let mut all = std::iter::once(moment.current()).chain(moment.strands());
+        all.find_map(|standing| Some(lane_of(&standing, who).map(|lane| (standing, lane)))?)
     }
 
     /// What an invocation does next to memory that others may see.
@@ -195,14 +198,16 @@ pub enum Place {
 }
 
 /// Where an invocation stops, and which.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Breakpoint {
     /// Its number.
     pub id: u32,
     /// What it waits for.
     pub place: Place,
     /// What has to hold for the invocation.
-    pub condition: Option<String>,
+    pub condition: Option<Condition>,
+    /// It was told why the condition could not be judged somewhere.
+    pub told: bool,
     /// The only invocation that it is for.
     pub who: Option<Who>,
 }
@@ -270,6 +275,8 @@ pub enum Reason {
     Breakpoint(u32),
     /// A data breakpoint.
     Data(u32),
+    /// A breakpoint whose condition cannot be judged here, and why.
+    Unjudged(u32, String),
     /// The access that is next is the second one of a finding; or behind the instruction that is next, who is
     /// in focus is found to wait for those who do not come.
     Finding(Which),

@@ -1,5 +1,6 @@
 //! Variables by their names in the source, and their values in their types.
 
+pub mod condition;
 mod expression;
 
 use super::stop::At;
@@ -9,7 +10,6 @@ use super::types::Type;
 use pellucid_memory::access::Reference;
 use pellucid_memory::device::MemoryRange;
 use pellucid_memory::raw;
-use pellucid_memory::system::Lanes;
 use pellucid_shader_interp::code::debug::Register;
 use pellucid_shader_interp::exec::modelled::debugged::Standing;
 use pellucid_shader_interp::interface::Descriptor;
@@ -34,8 +34,47 @@ pub enum Home {
     Image(Arc<Texels>),
     /// The texel at a byte, or one of its components.
     Texel(Arc<Texels>, Place, Option<usize>),
-    /// Nowhere: these are its components.
-    Known(Vec<u64>, Element),
+    /// In no memory: these are its components.
+    Known(Vec<Component>, Element),
+}
+
+/// A number that an invocation has without memory.
+#[derive(Clone, Copy, Debug)]
+pub enum Component {
+    /// One of its own numbers, and which component of it.
+    Own(Numbers, usize),
+    /// In a register, and in the next one if it has 64 bits.
+    Register(Register, bool),
+}
+
+/// `gl_WorkGroupID` and the like: up to three components.
+type Numbers = fn(&Target<'_>, Who) -> [u32; 3];
+
+/// The numbers of an invocation: names, components, values.
+const BUILT_INS: [(&str, usize, Numbers); 10] = [
+    ("gl_GlobalInvocationID", 3, |target, who| {
+        let (group, local) = (target.workgroup_id(who.workgroup), target.local_id(who.local_index));
+        let shape = target.program.shader.local_size;
+        [0, 1, 2].map(|k| group[k] * shape[k] + local[k])
+    }),
+    ("gl_WorkGroupID", 3, |target, who| target.workgroup_id(who.workgroup)),
+    ("gl_LocalInvocationID", 3, |target, who| target.local_id(who.local_index)),
+    ("gl_LocalInvocationIndex", 1, |_, who| [who.local_index, 0, 0]),
+    ("gl_SubgroupID", 1, |target, who| [lane(target, who).0, 0, 0]),
+    ("gl_SubgroupInvocationID", 1, |target, who| [lane(target, who).1, 0, 0]),
+    ("gl_NumWorkGroups", 3, |target, _| target.grid.groups),
+    ("gl_WorkGroupSize", 3, |target, _| target.program.shader.local_size),
+    ("gl_SubgroupSize", 1, |target, _| [target.program.placement().subgroup_size, 0, 0]),
+    ("gl_NumSubgroups", 1, |target, _| {
+        let size = target.program.placement().subgroup_size.max(1);
+        [target.workgroup_size().div_ceil(size), 0, 0]
+    }),
+];
+
+/// The subgroup of an invocation, and its lane there.
+fn lane(target: &Target<'_>, who: Who) -> (u32, u32) {
+    let placement = target.program.placement();
+    placement.lane(placement.place_of(who.local_index))
 }
 
 /// A variable or a part of one.
@@ -88,6 +127,22 @@ impl Eyes<'_, '_, '_, '_, '_> {
         Some(standing.strand.private().get(word as usize)?.0[lane])
     }
 
+    fn component(&self, component: Component) -> Option<u64> {
+        let (register, wide) = match component {
+            Component::Own(numbers, k) => return Some(numbers(self.target, self.who)[k].into()),
+            Component::Register(register, wide) => (register, wide),
+        };
+        let (standing, lane) = self.standing()?;
+        let (vectors, masks) = (standing.strand.vectors(), standing.strand.masks());
+        let word = |k: u32| vectors.get(k as usize).map_or(0, |lanes| u64::from(lanes.0[lane]));
+        Some(match register {
+            Register::Constant(bits) => bits,
+            Register::Vector(k) if wide => word(k) | word(k + 1) << 32,
+            Register::Vector(k) => word(k),
+            Register::Mask(k) => masks.get(k as usize).map_or(0, |mask| u64::from(mask >> lane & 1)),
+        })
+    }
+
     /// Some bytes of private, workgroup or device memory.
     fn bits(&mut self, home: &Home, bytes: u32) -> Option<u64> {
         let words = |word: &mut dyn FnMut(u32) -> Option<u32>, byte: u32| {
@@ -114,7 +169,7 @@ impl Eyes<'_, '_, '_, '_, '_> {
                 raw::load(&texels.memory.view(), byte.offset, bytes.min(8) as u8, Ordering::Relaxed)
             }
             Home::Image(_) => None,
-            Home::Known(values, _) => values.first().copied(),
+            Home::Known(values, _) => values.first().and_then(|component| self.component(*component)),
         };
         bits.map(|bits| if bytes >= 8 { bits } else { bits & ((1 << (8 * bytes)) - 1) })
     }
@@ -165,7 +220,7 @@ impl Eyes<'_, '_, '_, '_, '_> {
             return (0..texels.components()).filter(|_| several).map(one).collect();
         }
         if let Home::Known(values, element) = &item.home {
-            let one = |(k, value): (usize, &u64)| Item {
+            let one = |(k, value): (usize, &Component)| Item {
                 name: ["x", "y", "z", "w"].get(k).map_or_else(|| format!("[{k}]"), |name| (*name).to_owned()),
                 ty: item.ty,
                 shape: Arc::default(),
@@ -341,26 +396,15 @@ impl Eyes<'_, '_, '_, '_, '_> {
         if strand.mask() >> lane & 1 == 0 {
             return Vec::new();
         }
-        let word = |file: &[Lanes], k: u32| file.get(k as usize).map_or(0, |lanes| u64::from(lanes.0[lane]));
         let types = self.target.types;
         // By id: the scalars that are somewhere.
-        let mut found: BTreeMap<u32, BTreeMap<u32, (u64, Scalar)>> = BTreeMap::new();
+        let mut found: BTreeMap<u32, BTreeMap<u32, (Component, Scalar)>> = BTreeMap::new();
         for location in debug.locations_at(strand.pc()) {
             if types.name(location.id).is_empty() || location.call.is_some_and(|of| of != call) {
                 continue;
             }
-            let wide = location.scalar.bytes() == 8;
-            let bits = match location.register {
-                Register::Constant(bits) => bits,
-                Register::Vector(k) if wide => {
-                    word(strand.vectors(), k) | word(strand.vectors(), k + 1) << 32
-                }
-                Register::Vector(k) => word(strand.vectors(), k),
-                Register::Mask(k) => {
-                    strand.masks().get(k as usize).map_or(0, |mask| u64::from(mask >> lane & 1))
-                }
-            };
-            found.entry(location.id).or_default().insert(location.component, (bits, location.scalar));
+            let component = Component::Register(location.register, location.scalar.bytes() == 8);
+            found.entry(location.id).or_default().insert(location.component, (component, location.scalar));
         }
         // Of what some scalars are nowhere of, the others would look like all.
         for name in &self.target.program.shader.names {
@@ -369,7 +413,7 @@ impl Eyes<'_, '_, '_, '_, '_> {
                 found.remove(&name.id);
             }
         }
-        let item = |(id, of): (u32, BTreeMap<u32, (u64, Scalar)>)| {
+        let item = |(id, of): (u32, BTreeMap<u32, (Component, Scalar)>)| {
             let scalar = of.values().next().map_or(Scalar::I32, |(_, scalar)| *scalar);
             let (element, ty) = match scalar {
                 Scalar::Bool => (Element::U32, types.bool_type()),
@@ -381,7 +425,7 @@ impl Eyes<'_, '_, '_, '_, '_> {
                 Scalar::F32 => (Element::F32, 0),
                 Scalar::F64 => (Element::F64, 0),
             };
-            let values = of.values().map(|(bits, _)| *bits).collect();
+            let values = of.values().map(|(component, _)| *component).collect();
             let name = types.name(id).to_owned();
             Item { name, ty, shape: Arc::default(), home: Home::Known(values, element) }
         };
@@ -491,31 +535,13 @@ impl Eyes<'_, '_, '_, '_, '_> {
 
     /// The numbers of the invocation.
     pub fn built_ins(&self) -> Vec<Item> {
-        let Who { workgroup, local_index } = self.who;
-        let (target, placement) = (self.target, self.target.program.placement());
-        let (subgroup, lane) = placement.lane(placement.place_of(local_index));
-        let (group, local) = (target.workgroup_id(workgroup), target.local_id(local_index));
-        let shape = target.program.shader.local_size;
-        let invocations: u32 = shape.iter().product();
-        let three = |of: [u32; 3]| of.map(u64::from).to_vec();
-        let item = |name: &str, values: Vec<u64>| Item {
+        let item = |(name, count, numbers): (&str, usize, Numbers)| Item {
             name: name.to_owned(),
             ty: 0,
             shape: Arc::default(),
-            home: Home::Known(values, Element::U32),
+            home: Home::Known((0..count).map(|k| Component::Own(numbers, k)).collect(), Element::U32),
         };
-        vec![
-            item("gl_GlobalInvocationID", three([0, 1, 2].map(|k| group[k] * shape[k] + local[k]))),
-            item("gl_WorkGroupID", three(group)),
-            item("gl_LocalInvocationID", three(local)),
-            item("gl_LocalInvocationIndex", vec![u64::from(local_index)]),
-            item("gl_SubgroupID", vec![u64::from(subgroup)]),
-            item("gl_SubgroupInvocationID", vec![u64::from(lane)]),
-            item("gl_NumWorkGroups", three(target.grid.groups)),
-            item("gl_WorkGroupSize", three(shape)),
-            item("gl_SubgroupSize", vec![u64::from(placement.subgroup_size)]),
-            item("gl_NumSubgroups", vec![u64::from(invocations.div_ceil(placement.subgroup_size.max(1)))]),
-        ]
+        BUILT_INS.into_iter().map(item).collect()
     }
 
     /// The words of memory that an item lies in: whose workgroup memory it is, or device memory; the first

@@ -132,15 +132,23 @@ impl Element {
         wide[..length].copy_from_slice(&bytes[..length]);
         let bits = u64::from_le_bytes(wide);
         match self {
-            Element::U8 | Element::U16 | Element::U32 | Element::U64 => bits.to_string(),
-            Element::I8 => (bits as i8).to_string(),
-            Element::I16 => (bits as i16).to_string(),
-            Element::I32 => (bits as i32).to_string(),
-            Element::I64 => bits.cast_signed().to_string(),
             Element::F16 => half::to_f32(bits as u32).to_string(),
             Element::F32 => f32::from_bits(bits as u32).to_string(),
             Element::F64 => f64::from_bits(bits).to_string(),
+            integer => integer.integer(bits).map_or_else(String::new, |value| value.to_string()),
         }
+    }
+
+    /// The value of an integer of these bits, above which there are no others; `None` of a float.
+    pub fn integer(self, bits: u64) -> Option<i128> {
+        Some(match self {
+            Element::U8 | Element::U16 | Element::U32 | Element::U64 => bits.into(),
+            Element::I8 => (bits as i8).into(),
+            Element::I16 => (bits as i16).into(),
+            Element::I32 => (bits as i32).into(),
+            Element::I64 => bits.cast_signed().into(),
+            Element::F16 | Element::F32 | Element::F64 => return None,
+        })
     }
 
     /// A value as findings and the debugger show it: floats with a point or an exponent, what is no number

@@ -98,8 +98,11 @@ impl Runner<'_, '_> {
             let who = touches(moment, &range, Accesses::Write, None).first().copied();
             return Ok(who.map(|who| (Reason::Wrote, who)));
         }
-        for k in 0..self.session.breakpoints.len() {
-            let of = &self.session.breakpoints[k];
+        let mut hit = None;
+        for of in &self.session.breakpoints {
+            if hit.is_some() && (of.condition.is_none() || of.told) {
+                continue;
+            }
             let (id, who) = (of.id, of.who);
             let (reason, lanes) = match &of.place {
                 Place::Line { pcs, .. } if pcs.binary_search(&pc).is_ok() => {
@@ -111,20 +114,38 @@ impl Runner<'_, '_> {
                 }
             };
             let Some(first) = lanes.first().copied() else { continue };
-            let Some(condition) = of.condition.clone() else {
+            let Some(condition) = &of.condition else {
                 let focus = self.session.focus;
                 let who = if lanes.contains(&focus) { focus } else { first };
-                return Ok(Some((reason, who)));
+                hit = Some((reason, who));
+                continue;
             };
-            for who in lanes {
-                let mut at = At::Moment(moment);
-                let mut eyes = Eyes { target: self.target, at: &mut at, who, frame: 0 };
-                if eyes.holds(&condition).unwrap_or(false) {
-                    return Ok(Some((reason, who)));
+            let mut at = At::Moment(moment);
+            let mut eyes = Eyes { target: self.target, at: &mut at, who: first, frame: 0 };
+            let judged = self.judged.entry((id, pc)).or_insert_with(|| eyes.judge(condition));
+            let mut unjudged = None;
+            match judged {
+                Ok(condition) => {
+                    for who in lanes {
+                        eyes.who = who;
+                        match eyes.holds(condition) {
+                            Ok(true) => {
+                                hit = hit.or(Some((reason, who)));
+                                break;
+                            }
+                            Ok(false) => {}
+                            Err(why) => unjudged = unjudged.or(Some((why, who))),
+                        }
+                    }
                 }
+                Err(why) => unjudged = (!of.told).then(|| (why.clone(), first)),
+            }
+            // Nobody is to wait for what may never be known; once is enough.
+            if let Some((why, who)) = unjudged.filter(|_| !of.told) {
+                return Ok(Some((Reason::Unjudged(id, why), who)));
             }
         }
-        Ok(None)
+        Ok(hit)
     }
 }
 
