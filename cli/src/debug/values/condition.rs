@@ -71,7 +71,7 @@ impl Number {
     /// A value of a variable. Floats are what their shortest text says, as a literal is.
     fn of(bits: u64, element: Element) -> Option<Number> {
         match element.integer(bits) {
-            Some(integer) => Some(Number::Integer(integer.into())),
+            Some(integer) => Some(Number::Integer(integer)),
             None => Some(Number::Float(element.decode(&bits.to_le_bytes()).parse().ok()?)),
         }
     }
