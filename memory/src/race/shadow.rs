@@ -126,9 +126,21 @@ impl Cell {
             return self.overwrite(record, before);
         }
         let none = ((NOBODY, 0), (NOBODY, 0));
-        let readers = joined(none, keep[0], (self.readers[0], self.reader_bytes[0]));
-        let readers = joined(readers, keep[1], (self.readers[1], self.reader_bytes[1]));
-        let (first, latest) = joined(readers, keep[2], (self.write, 15));
+        let known = [
+            (self.readers[0], self.reader_bytes[0]),
+            (self.readers[1], self.reader_bytes[1]),
+            (self.write, 15),
+        ];
+        let readers = joined(none, keep[0], known[0]);
+        let readers = joined(readers, keep[1], known[1]);
+        let (mut first, latest) = joined(readers, keep[2], known[2]);
+        // There are two places: of others' atomics that stay the latest says enough.
+        for (keep, earlier) in keep.into_iter().zip(known) {
+            if keep == Keep::Outlasts && first.0 != earlier.0 && latest.0 != earlier.0 {
+                first = earlier;
+                break;
+            }
+        }
         self.write = record;
         self.before = before;
         self.remember(first, latest);
