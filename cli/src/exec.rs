@@ -196,11 +196,16 @@ fn compiled(program: &HostProgram, given: &[String]) -> anyhow::Result<Option<Pr
     if !missing && !pushed && given.is_empty() {
         return Ok(None);
     }
+    // The driver's options choose the size of subgroups: what fits some size is for the driver to judge.
     let with = |specialization: BTreeMap<u32, Vec<u8>>| {
-        let entry_point = program.entry.clone();
-        let options =
-            CompileOptions { entry_point, specialization, modelled: true, ..CompileOptions::default() };
-        compile(&program.words, &options)
+        let sized = |subgroup_size: u32| {
+            let (entry_point, specialization) = (program.entry.clone(), specialization.clone());
+            let modelled = true;
+            let options =
+                CompileOptions { entry_point, specialization, subgroup_size, modelled, ..Default::default() };
+            compile(&program.words, &options)
+        };
+        sized(32).or_else(|error| (0..5).find_map(|k| sized(1 << k).ok()).ok_or(error))
     };
     let error = match with(program.specialization.clone()) {
         Ok(compiled) => return Ok(Some(compiled)),
