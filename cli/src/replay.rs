@@ -2,10 +2,10 @@
 //!
 //! A report file begins with what decides its findings: options, seed, rules of suppression, and the command
 //! line that its texts show. The program runs with exactly these, whatever the environment says, and writes a
-//! report of its own; the lines of the findings are compared byte for byte. Each finding of a hunt has the seed
-//! and the options of its own run, and each of these runs is made again. A report of `pellucid exec` needs no
-//! program: its command line says all, and a shader on the driver can do no harm. The program of any other
-//! report has to be named again.
+//! report of its own; the lines of the findings are compared byte for byte. Each finding of a hunt has the
+//! seed and the options of its own run, and each of these runs is made again. A report of `pellucid exec`
+//! needs no program: its command line says all, and a shader on the driver can do no harm. The program of any
+//! other report has to be named again.
 
 use crate::options::DriverOptions;
 use crate::report::Report;

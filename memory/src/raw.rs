@@ -268,7 +268,8 @@ unsafe fn load_bytes(p: *mut u8, size: u8) -> u64 {
     })
 }
 
-/// Stores one component; false if it is out of bounds, or not of 1, 2, 4 or 8 bytes. `ordering` is Relaxed or Release.
+/// Stores one component; false if it is out of bounds, or not of 1, 2, 4 or 8 bytes. `ordering` is Relaxed or
+/// Release.
 #[inline(always)]
 pub fn store(view: &MemoryView<'_>, offset: u64, size: u8, value: u64, ordering: Ordering) -> bool {
     let Some(p) = component(view, offset, size) else { return false };

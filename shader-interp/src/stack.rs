@@ -18,8 +18,8 @@ pub(crate) const MAX_TYPES: u32 = 1 << 9;
 /// Bytes of stack that any thread has left.
 const LEFT: usize = 96 << 10;
 
-/// Bytes of stack for a module without nesting, for each region that may lie in another one and for each type:
-/// more than was measured.
+/// Bytes of stack for a module without nesting, for each region that may lie in another one and for each
+/// type: more than was measured.
 const BASE: usize = 32 << 10;
 const REGION: usize = if cfg!(debug_assertions) { 16 << 10 } else { 2 << 10 };
 const TYPE: usize = if cfg!(debug_assertions) { 4 << 10 } else { 512 };

@@ -378,7 +378,8 @@ impl Report {
         self.of_read.push(index);
     }
 
-    /// The reads of [`Report::of_read`] from this number on were of 8 bytes: what they got, and what is newest.
+    /// The reads of [`Report::of_read`] from this number on were of 8 bytes: what they got, and what is
+    /// newest.
     #[cold]
     pub fn tell_both(&mut self, first: usize, value: u64, newest: u64) {
         for index in self.of_read.drain(first..) {

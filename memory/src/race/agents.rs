@@ -144,8 +144,8 @@ impl Agents {
         self.blocks.times(workgroup, from, count)
     }
 
-    /// Whether [`Agents::has_pending`] of one of up to `count` agents of a workgroup, from the one with number
-    /// `from` in it.
+    /// Whether [`Agents::has_pending`] of one of up to `count` agents of a workgroup, from the one with
+    /// number `from` in it.
     #[inline(always)]
     pub fn pend(&self, workgroup: u32, from: usize, count: usize) -> bool {
         self.blocks.pend(workgroup, from, count)

@@ -35,9 +35,9 @@ impl Stored {
 /// The present times of agents that follow one another.
 #[derive(Clone, Copy, Debug)]
 pub struct Times<'a> {
-    /// The first one's.
+    /// That of the first agent, and of all if they have one time.
     first: Time,
-    /// All of them, if they differ.
+    /// Of each agent, if their times differ.
     each: &'a [Stored],
 }
 

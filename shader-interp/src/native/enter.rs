@@ -1,11 +1,11 @@
 //! Running machine code, and the interpreter for what has none.
 //!
-//! What is `unsafe` about machine code is here and in [`super::executable`]. It rests on four things: the translator emits code
-//! for verified programs only, so that registers, masks and targets are in range; a strand's files have the
-//! sizes that the verifier knew ([`state`](fn@state) checks it) and nobody else touches them meanwhile; views
-//! and workgroup memory are mapped as long as the strand runs, the code keeps to their bounds, and what it
-//! does to their bytes is what the rule of `pellucid_memory::raw` says; and the code is entered on hosts that
-//! have its instructions ([`Level`](crate::exec::level::Level) was detected).
+//! What is `unsafe` about machine code is here and in [`super::executable`]. It rests on four things: the
+//! translator emits code for verified programs only, so that registers, masks and targets are in range; a
+//! strand's files have the sizes that the verifier knew ([`state`](fn@state) checks it) and nobody else
+//! touches them meanwhile; views and workgroup memory are mapped as long as the strand runs, the code keeps
+//! to their bounds, and what it does to their bytes is what the rule of `pellucid_memory::raw` says; and the
+//! code is entered on hosts that have its instructions ([`Level`](crate::exec::level::Level) was detected).
 
 use super::NativeCode;
 use super::state::{self, State};

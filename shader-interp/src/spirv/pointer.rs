@@ -13,8 +13,8 @@ use pellucid_memory::access::Reference;
 use pellucid_memory::scope::StorageClasses;
 use spirv::{Decoration, Op, StorageClass};
 
-/// Bytes: workgroup variables begin at multiples of a cache line. Rows of their words are then runs that check
-/// mode looks at together (`pellucid_memory::race::RUN`).
+/// Bytes: workgroup variables begin at multiples of a cache line. Rows of their words are then runs that
+/// check mode looks at together (`pellucid_memory::race::RUN`).
 const WORKGROUP_ALIGNMENT: u32 = 64;
 
 /// What a pointer points into.

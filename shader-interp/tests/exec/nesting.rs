@@ -284,6 +284,8 @@ fn doubled(depth: u32) -> Vec<u32> {
     put(&mut m.decorations, Op::Decorate, &[variable, 34, 0]);
     put(&mut m.decorations, Op::Decorate, &[variable, 33, 0]);
     m.begin();
+    // Nothing is counted in the other block of this binding.
+    m.seen = None;
     let first = m.result(Op::AccessChain, WORD_POINTER, &[variable, ZERO]);
     m.put(Op::Store, &[first, seven]);
     m.end();
