@@ -76,8 +76,8 @@ enum Came {
     No,
 }
 
-/// The fields of a finding that depend on what else was found, and in which runs.
-const BESIDE: [&str; 3] = ["number", "runs", "options"];
+/// The fields of a finding that say which run it is of, and depend on what else was found, and in which runs.
+const BESIDE: [&str; 4] = ["number", "runs", "seed", "options"];
 
 /// Writes into the line of a finding from which run it is: that with this head.
 pub fn keep_run(line: &mut Value, head: &Value) {

@@ -367,6 +367,17 @@ fn findings_of_a_hunt_are_replayed_and_debugged_by_their_own_runs() {
     let one = pellucid(folder, &format!("replay s.json --finding {} --report again.json", seeds.len()));
     assert!(errors(&one).ends_with(" came again, byte for byte\n"), "{}", errors(&one));
 
+    // A device that was lost is no finding by itself.
+    std::fs::copy(planted.join("../dynamic/livelock.bug.spv"), folder.join("wait.spv")).expect("a copy");
+    let lost = "hunt --mode run --spins 4096 --runs 2 --report t.json wait.spv --groups 2";
+    assert_eq!(pellucid(folder, lost).status.code(), Some(66));
+    let again = pellucid(folder, "replay t.json");
+    assert!(
+        errors(&again).ends_with("replay: the lost device came again, byte for byte\n"),
+        "{}",
+        errors(&again)
+    );
+
     // What an exploration found.
     let explored = pellucid(folder, "hunt --report e.json look.spv --groups 2");
     assert_eq!(explored.status.code(), Some(66), "{}", errors(&explored));
