@@ -5,7 +5,7 @@
 //# subgroup 32
 //# dispatch 2
 //# case fixed
-//# final counter 128
+//# final counter 4
 //# case no-barrier NO_BARRIER
 //# expect race-unordered 1 2
 //# case two-workgroups CLEARED_HERE
@@ -27,5 +27,6 @@ void main() {
     if (gl_GlobalInvocationID.x == 0u)
         counter = 0u; // @1
 #endif
-    atomicAdd(counter, 1u); // @2
+    if (gl_LocalInvocationIndex % 32u == 0u)
+        atomicAdd(counter, 1u); // @2
 }
