@@ -2,29 +2,9 @@
 
 mod common;
 
-use std::path::{Path, PathBuf};
+use common::debugger::{root, session, tells};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::time::Instant;
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap()
-}
-
-/// What the debugger prints for these commands.
-fn session(arguments: &[&str], commands: &str) -> String {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_pellucid"))
-        .arg("debug")
-        .args(arguments)
-        .current_dir(root())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    common::tell(&mut child, commands);
-    let output = child.wait_with_output().unwrap();
-    String::from_utf8(output.stdout).unwrap()
-}
 
 /// A program of `cli/examples`. `cargo test` builds it, `cargo test --test debug` alone does not.
 fn example(name: &str) -> PathBuf {
@@ -35,13 +15,6 @@ fn example(name: &str) -> PathBuf {
 
 const FLAG: &str = "tests/planted/message_passing/buffer.no-make-visible.spv";
 const SUM: &str = "cli/src/demo/reduce.spv";
-
-/// What was printed has all of these in it.
-fn tells(printed: &str, all: &[&str]) {
-    for told in all {
-        assert!(printed.contains(told), "{told:?} is not in\n{printed}");
-    }
-}
 
 #[test]
 fn the_end_of_the_input_ends_the_line_of_the_prompt() {
@@ -230,131 +203,6 @@ goto start
 }
 
 #[test]
-fn what_is_no_condition_is_refused_where_it_is_set() {
-    let commands = "break 13 if me ==\nbreak 13 if me == 1 || me == 2\nwatch partial[3] if me = 3\nbreakpoints\n\
-break 13 if me == 0x25\nbreak 13 if values\nc\n";
-    let printed = session(&[SUM, "--buffer", "0:0=u32x64=iota"], commands);
-    tells(
-        &printed,
-        &[
-            "no condition: \"me ==\": a number or a variable is missing at its end\n",
-            "no condition: \"me == 1 || me == 2\": what follows a comparison is &&, and no other operator: \
-             \"|| me == 2\"\n",
-            "no condition: \"me = 3\": what follows a comparison is &&, and no other operator: \"= 3\"\n",
-            "breakpoints\nnone\n",
-            "breakpoint 1 at line 13\n",
-        ],
-    );
-}
-
-/// Nobody waits for what can never be known; but it is told once.
-#[test]
-fn a_condition_that_cannot_be_judged_stops_once_and_says_why() {
-    let names = "break 13 if me == 0x25\nbreak 13 if mee == 5\nbreak 13 if gl_WorkGroupID.x == 9 && values == 5\nc\nc\nc\n\
-c back\n";
-    let printed = session(&[SUM, "--buffer", "0:0=u32x64=iota"], names);
-    // Each of several at one place is told apart, and then the one that holds.
-    let parts: Vec<&str> = printed.split(") c").collect();
-    let told = |id: u32, condition: &str, why: &str| {
-        format!(
-            "\nbreakpoint {id}, line 13: whether {condition} holds is not known here: {why} (told once: from now \
-             on it stops where that holds, and nowhere else)\n"
-        )
-    };
-    let none = told(2, "mee == 5", "there is no variable \"mee\" here");
-    assert!(parts[1].starts_with(&none), "{printed}");
-    let array = told(3, "gl_WorkGroupID.x == 9 && values == 5", "\"values\" is no number");
-    assert!(parts[2].starts_with(&array), "{printed}");
-    let holds = "\nbreakpoint 1, line 13\ninvocation 37 of workgroup (0,0,0) at reduce.comp:13 in main\n";
-    assert!(parts[3].starts_with(holds), "{printed}");
-    assert!(parts[4].starts_with(" back\nnothing earlier"), "{printed}");
-    assert_eq!(printed.matches("told once").count(), 2, "{printed}");
-    // It hides no other breakpoint of the same place.
-    let both = session(&[SUM], "break 13 on 0 0\nbreak 13 if mee == 5 && me == 1\nc\nc\n");
-    let parts: Vec<&str> = both.split(") c").collect();
-    assert!(parts[1].starts_with("\nbreakpoint 2, line 13: whether mee == 5 && me == 1 holds"), "{both}");
-    assert!(parts[2].starts_with("\nbreakpoint 1, line 13\ninvocation 0 of"), "{both}");
-    // Of some invocations alone: the others are judged.
-    let short =
-        session(&[SUM, "--buffer", "0:0=u32x40=iota"], "findings off\nbreak 13 if values[me] == 63\nc\nc\n");
-    let parts: Vec<&str> = short.split(") c").collect();
-    let why = "whether values[me] == 63 holds is not known here: values has no part [40] (told once";
-    assert!(parts[1].starts_with(&format!("\nbreakpoint 1, line 13: {why}")), "{short}");
-    assert!(parts[1].contains("\ninvocation 40 of workgroup (0,0,0)"), "{short}");
-    assert!(parts[2].starts_with("\nthe dispatch has ended"), "{short}");
-}
-
-/// The numbers of an invocation, its variables, elements of arrays by them, and values in registers.
-#[test]
-fn conditions_are_of_each_invocation() {
-    let commands = "findings off\nbreak 13 if gl_LocalInvocationIndex == 40 && values[me] == 40 && me >= 40\nc\n\
-delete 1\nbreak 22 if k == 7\nc\nprint k\n";
-    let printed = session(&[SUM, "--buffer", "0:0=u32x64=iota"], commands);
-    tells(&printed, &["breakpoint 1, line 13\ninvocation 40 of workgroup (0,0,0)", "print k\nk = 7\n"]);
-    let commands = "break 4 if by > 2.4 && by < 2.6\nc\n";
-    let printed = session(&["cli/tests/compute/by_value.spv"], commands);
-    tells(&printed, &["breakpoint 1, line 4\ninvocation 2 of workgroup (0,0,0)"]);
-}
-
-/// Looking names up for each invocation took more than twenty times as long as executing.
-#[test]
-fn a_condition_that_never_holds_costs_little() {
-    let shader = "cli/tests/compute/saxpy.spv";
-    let arguments = [shader, "--groups", "2048", "--push", "0=f32:2", "--push", "4=u32:131072"];
-    let quickest = |commands: &str| {
-        let one = |_| {
-            let start = Instant::now();
-            let printed = session(&arguments, commands);
-            assert!(printed.contains("the dispatch has ended"), "{printed}");
-            start.elapsed()
-        };
-        (0..3).map(one).min().unwrap_or_default()
-    };
-    let without = quickest("findings off\nc\n");
-    let with = quickest("findings off\nbreak 9 if gl_WorkGroupID.x >= 0 && i == 4000000000\nc\n");
-    assert!(with < without * 8, "{with:?} with a condition, {without:?} without");
-}
-
-#[test]
-fn a_client_is_told_which_condition_is_none() {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_pellucid"))
-        .args(["debug", "--dap"])
-        .current_dir(root())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let breakpoints = r#"[{"line":13,"condition":"me =="},{"line":13,"condition":"me == 5"},{"line":13,"condition":"a || b"}]"#;
-    let requests = [
-        ("initialize", "{}".to_owned()),
-        ("launch", format!(r#"{{"program":"{SUM}","args":[]}}"#)),
-        ("setBreakpoints", format!(r#"{{"source":{{"path":"reduce.comp"}},"breakpoints":{breakpoints}}}"#)),
-        ("disconnect", "{}".to_owned()),
-    ];
-    let message = |(seq, (command, arguments)): (usize, (&str, String))| {
-        let body = format!(
-            r#"{{"seq":{},"type":"request","command":"{command}","arguments":{arguments}}}"#,
-            seq + 1
-        );
-        format!("Content-Length: {}\r\n\r\n{body}", body.len())
-    };
-    let all: String = requests.into_iter().enumerate().map(message).collect();
-    common::tell(&mut child, &all);
-    let output = child.wait_with_output().unwrap();
-    let printed = String::from_utf8(output.stdout).unwrap();
-    let answer =
-        printed.split("Content-Length: ").find(|part| part.contains(r#""command":"setBreakpoints""#));
-    let answer = answer.unwrap_or_else(|| panic!("no answer: {printed}"));
-    let answer: serde_json::Value = serde_json::from_str(&answer[answer.find('{').unwrap()..]).unwrap();
-    let bound = &answer["body"]["breakpoints"];
-    let verified: Vec<&serde_json::Value> = (0..3).map(|k| &bound[k]["verified"]).collect();
-    assert_eq!(verified, [false, true, false], "{answer}");
-    let told = "no condition: \"me ==\": a number or a variable is missing at its end";
-    assert_eq!(bound[0]["message"], told);
-}
-
-#[test]
 fn a_name_is_the_one_of_the_function_in_focus() {
     let shader = ["cli/tests/compute/shadowed.spv"];
     let commands = "break strange\nbreak weigh\ndelete 1\nbreak 21 if p.mass == 10\nc\nlocals\n\
@@ -443,93 +291,6 @@ fn a_breakpoint_and_a_step_back_come_to_where_one_was() {
     let at = |k: usize| prompts[k].split_once(')').unwrap().0;
     assert_eq!(at(3), at(9), "{printed}");
     assert_ne!(at(3), at(6), "{printed}");
-}
-
-#[test]
-fn a_finding_of_a_report_is_where_the_debugger_stops() {
-    let folder = tempfile::tempdir().unwrap();
-    let report = folder.path().join("report.json");
-    let status = Command::new(env!("CARGO_BIN_EXE_pellucid"))
-        .args(["exec", FLAG, "--groups", "2", "--seed", "3", "--report"])
-        .arg(&report)
-        .current_dir(root())
-        .stderr(Stdio::null())
-        .status()
-        .unwrap();
-    assert_eq!(status.code(), Some(66));
-    let printed = session(&["--finding", &format!("{}:1", report.display())], "sees data\nfindings 1\n");
-    assert!(printed.contains("finding 1 (race-not-visible) is about to happen"), "{printed}");
-    assert!(printed.contains("may read 0 or 42 now"), "{printed}");
-    assert!(printed.contains("missing: a visibility operation"), "{printed}");
-}
-
-/// Findings that are no accesses: the debugger stops with who waits in focus, going back as well.
-#[test]
-fn who_waits_at_a_barrier_or_for_ever_is_in_focus() {
-    let folder = tempfile::tempdir().unwrap();
-    let report = folder.path().join("report.json");
-    let waits = "invocation 0 of workgroup (0,0,0) waits at the barrier at ";
-    for (shader, groups, id, at) in [
-        (
-            "divergent_barrier",
-            "1",
-            "barrier-divergence",
-            format!("{waits}divergent_barrier.comp:26 in main\n"),
-        ),
-        ("other_barrier", "1", "barrier-divergence", format!("{waits}other_barrier.comp:26 in main\n")),
-        (
-            "livelock",
-            "2",
-            "livelock",
-            "invocation 0 of workgroup (0,0,0) at livelock.comp:22 in main\n".into(),
-        ),
-    ] {
-        let shader = format!("tests/planted/dynamic/{shader}.bug.spv");
-        let command = ["exec", &shader, "--groups", groups, "--report"];
-        let mut exec = Command::new(env!("CARGO_BIN_EXE_pellucid"));
-        exec.args(command).arg(&report).current_dir(root()).stderr(Stdio::null()).status().unwrap();
-        let about = format!("finding 1 ({id}) is about to happen: this is who waits\n");
-        let there = format!("{about}`findings 1` tells all of it\n{at}");
-        let commands = "findings 1\ncontinue\nfindings\ncontinue back\n";
-        let run = session(&["--run", &shader, "--groups", groups], commands);
-        let named = session(&["--finding", &format!("{}:1", report.display())], commands);
-        assert_eq!(run, named);
-        assert!(run.starts_with(&there), "{run}");
-        assert_eq!(run.matches(&there).count(), 2, "{run}");
-        tells(
-            &run,
-            &[&format!("\nerror[{id}]: "), &format!(") findings\n1  {id}: "), "\nthe dispatch has ended"],
-        );
-        assert!(!run.contains("word 0"), "{run}");
-    }
-}
-
-/// What cannot be debugged is refused, and what is named instead can be.
-#[test]
-fn findings_of_rehearsals_and_of_explore_mode_are_refused_with_a_way_round() {
-    let folder = tempfile::tempdir().unwrap();
-    let shader = "tests/planted/chance/single_look.relaxed.spv";
-    let run = |command: &str| {
-        let mut words = command.split_whitespace();
-        let mut pellucid = common::pellucid();
-        pellucid.args(words.by_ref().take(1)).arg("--report").arg(folder.path().join("r.json"));
-        pellucid.args(words).arg(shader).args(["--groups", "2"]).current_dir(root());
-        let status = pellucid.stderr(Stdio::null()).stdout(Stdio::null()).status().unwrap();
-        assert_eq!(status.code(), Some(66), "{command}");
-    };
-    let finding = format!("{}:1", folder.path().join("r.json").display());
-    for (command, what) in [("exec", "debugging a rehearsal; "), ("explore", "debugging explore mode; ")] {
-        run(command);
-        let mut debug = common::pellucid();
-        let output = debug.args(["debug", "--finding", &finding]).current_dir(root()).output().unwrap();
-        let text = common::errors(&output);
-        assert!(text.starts_with(&format!("pellucid: not implemented in Pellucid: {what}")), "{text}");
-        assert!(text.contains("`pellucid hunt --values seeded --report FILE`"), "{text}");
-        assert_eq!(output.status.code(), Some(1), "{text}");
-    }
-    run("hunt --values seeded");
-    let printed = session(&["--finding", &finding], "");
-    assert!(printed.starts_with("finding 1 (race-unordered) is about to happen"), "{printed}");
 }
 
 #[test]

@@ -2,6 +2,8 @@
 // Each test uses a part of it.
 #![allow(dead_code)]
 
+pub mod debugger;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
