@@ -174,7 +174,7 @@ pub(super) fn serve<C: Words>(
                     }
                     LaneOperation::Modify(op, value, out) => {
                         let agent = fast.first_lane + lane as u32;
-                        let pending = || fast.pend && core.agents.has_pending(agent);
+                        let pending = || fast.any_pending && core.agents.has_pending(agent);
                         let keep =
                             if undefined || pending() { None } else { fast.keeps::<true>(core, cell, lane) };
                         if let Some(keep) = keep {
@@ -397,7 +397,7 @@ pub(super) struct FastPath<'a> {
     /// All lanes have one time.
     alike: bool,
     /// Release fences of some lanes wait for their atomic writes.
-    pend: bool,
+    any_pending: bool,
     /// Of the workgroup's memory.
     in_workgroup: bool,
     /// Somebody asks which instructions communicate.
@@ -423,7 +423,7 @@ impl<'a> FastPath<'a> {
             passed: core.barriers.until(class, true),
             first_lane,
             alike: times.alike().is_some(),
-            pend: atomic && core.agents.pend(workgroup, from, LANES),
+            any_pending: atomic && core.agents.any_pending(workgroup, from, LANES),
             in_workgroup: class == StorageClasses::WORKGROUP,
             times,
             tells: core.communicated.is_some(),

@@ -79,7 +79,8 @@ pub(super) struct Report {
     sites: FxHashMap<(Site, Site, bool), usize>,
     /// By finding: the accesses of some occurrence are not two writes of one value.
     differs: Vec<bool>,
-    /// The findings whose accesses are those of the last read.
+    /// The findings whose accesses were told last by reads, in that order; whoever tells more of a read takes
+    /// those that it added.
     pub of_read: Vec<usize>,
     most: usize,
     /// Explanations of earlier executions of an exploration, and of this one.

@@ -147,8 +147,8 @@ impl Agents {
     /// Whether [`Agents::has_pending`] of one of up to `count` agents of a workgroup, from the one with
     /// number `from` in it.
     #[inline(always)]
-    pub fn pend(&self, workgroup: u32, from: usize, count: usize) -> bool {
-        self.blocks.pend(workgroup, from, count)
+    pub fn any_pending(&self, workgroup: u32, from: usize, count: usize) -> bool {
+        self.blocks.any_pending(workgroup, from, count)
     }
 
     /// Whether nothing has been declared or executed that orders agents.

@@ -215,7 +215,7 @@ impl Blocks {
 
     /// Whether release fences of one of these agents wait for its next atomic write.
     #[inline(always)]
-    pub fn pend(&self, block: u32, from: usize, count: usize) -> bool {
+    pub fn any_pending(&self, block: u32, from: usize, count: usize) -> bool {
         self.some(block, from, count).iter().any(|stored| stored.pending.is_some())
     }
 }
