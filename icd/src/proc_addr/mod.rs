@@ -39,17 +39,33 @@ pub enum Gate {
 pub(crate) struct Row {
     name: &'static str,
     level: Level,
-    gate: Gate,
+    /// What brings it. Of two the first is the extension that it was promoted from, which brings it under its
+    /// name with the extension's vendor at the end.
+    gates: &'static [Gate],
     function: vk::PFN_vkVoidFunction,
 }
 
+fn row(name: &str) -> Option<&'static Row> {
+    TABLE.binary_search_by_key(&name, |r| r.name).ok().map(|i| &TABLE[i])
+}
+
+/// The entry point of a name, and what brings it under that name.
+///
 /// # Safety
 /// The pointer is the application's.
-unsafe fn find(name: *const c_char) -> Option<&'static Row> {
+unsafe fn find(name: *const c_char) -> Option<(&'static Row, Gate)> {
     // SAFETY: the contract.
-    unsafe {
-        let name = ffi::string(name)?;
-        TABLE.binary_search_by_key(&name.as_str(), |r| r.name).ok().map(|i| &TABLE[i])
+    let name = unsafe { ffi::string(name)? };
+    if let Some(row) = row(&name) {
+        return Some((row, *row.gates.last()?));
+    }
+    let (base, vendor) = name.split_at_checked(name.len().checked_sub("KHR".len())?)?;
+    let row = row(base)?;
+    match row.gates {
+        [gate @ (Gate::InstanceExtension(extension) | Gate::DeviceExtension(extension)), _] => {
+            (extension.split('_').nth(1) == Some(vendor)).then_some((row, *gate))
+        }
+        _ => None,
     }
 }
 
@@ -59,18 +75,18 @@ unsafe fn find(name: *const c_char) -> Option<&'static Row> {
 /// The pointer is the application's.
 pub(crate) unsafe fn physical_device_function(name: *const c_char) -> vk::PFN_vkVoidFunction {
     // SAFETY: the contract.
-    unsafe { find(name).filter(|r| r.level == Level::PhysicalDevice)?.function }
+    unsafe { find(name).filter(|(row, _)| row.level == Level::PhysicalDevice)?.0.function }
 }
 
 entries! {
     /// vkGetInstanceProcAddr. Without an instance: global functions only.
     fn get_instance_proc_addr(instance: vk::Instance, name: *const c_char) -> vk::PFN_vkVoidFunction {
-        let Some(row) = find(name) else { return Ok(None) };
+        let Some((row, gate)) = find(name) else { return Ok(None) };
         if instance == vk::Instance::null() {
             return Ok(row.function.filter(|_| row.level == Level::Global));
         }
         let instance = handle::dispatchable::<Instance>(instance)?;
-        let there = match row.gate {
+        let there = match gate {
             Gate::InstanceExtension(name) => instance.extensions.iter().any(|e| e == name),
             // All device extensions that have functions are available.
             Gate::Core(_) | Gate::DeviceExtension(_) => true,
@@ -82,9 +98,9 @@ entries! {
     /// has enabled.
     fn get_device_proc_addr(device: vk::Device, name: *const c_char) -> vk::PFN_vkVoidFunction {
         let device = handle::dispatchable::<Device>(device)?;
-        let Some(row) = find(name) else { return Ok(None) };
+        let Some((row, gate)) = find(name) else { return Ok(None) };
         let there = row.level == Level::Device
-            && match row.gate {
+            && match gate {
                 Gate::Core(minor) => minor <= vk::api_version_minor(device.instance.api_version),
                 Gate::InstanceExtension(name) => device.instance.extensions.iter().any(|e| e == name),
                 Gate::DeviceExtension(name) => device.extensions.iter().any(|e| e == name),
@@ -100,8 +116,24 @@ mod tests {
     #[test]
     fn the_table_is_sorted_and_complete() {
         assert!(TABLE.windows(2).all(|w| w[0].name < w[1].name));
-        let core = TABLE.iter().filter(|r| matches!(r.gate, Gate::Core(_))).count();
+        let core = TABLE.iter().filter(|r| matches!(r.gates.last(), Some(Gate::Core(_)))).count();
         assert_eq!(core, 215, "entry points of Vulkan 1.0 to 1.3");
         assert!(TABLE.iter().all(|r| r.function.is_some()));
+        assert_eq!(TABLE.iter().map(|r| r.gates.len()).sum::<usize>(), 380, "names");
+    }
+
+    #[test]
+    fn what_was_promoted_has_two_names() {
+        let found = |name: &std::ffi::CStr| {
+            // SAFETY: a string of this test.
+            unsafe { find(name.as_ptr()) }.map(|(row, gate)| (row.name, gate))
+        };
+        let core = found(c"vkQueueSubmit2");
+        assert_eq!(core, Some(("vkQueueSubmit2", Gate::Core(3))));
+        let extension = Gate::DeviceExtension("VK_KHR_synchronization2");
+        assert_eq!(found(c"vkQueueSubmit2KHR"), Some(("vkQueueSubmit2", extension)));
+        assert_eq!(found(c"vkQueueSubmit2EXT"), None);
+        assert_eq!(found(c"vkQueueSubmitKHR"), None);
+        assert_eq!(found(c"vk"), None);
     }
 }
