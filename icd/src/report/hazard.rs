@@ -74,6 +74,17 @@ impl Side<'_> {
         Some(self.dispatch.as_ref()?.location(site))
     }
 
+    /// The command's members of the report.
+    pub fn json(&self) -> Value {
+        json!({
+            "command": self.command,
+            "position": self.position,
+            "labels": self.labels,
+            "dispatch": self.dispatch.as_ref().map(|d| d.number),
+            "transition": self.transition,
+        })
+    }
+
     /// What suppressions of a finding about this command alone, and an object, are matched against.
     pub fn subject(&self, object: &Object) -> Subject {
         let mut names = vec![object.name.clone(), self.command.to_owned()];
@@ -328,26 +339,17 @@ impl ApiFinding for HazardReport<'_> {
     }
 
     fn members(&self) -> Value {
-        let sides: Vec<Value> = self
-            .sides()
-            .into_iter()
-            .map(|(side, operand, stage)| {
-                let site = side.dispatch.as_ref().zip(operand.shader);
-                let write = !operand.write.is_empty();
-                json!({
-                    "command": side.command,
-                    "position": side.position,
-                    "labels": side.labels,
-                    "dispatch": side.dispatch.as_ref().map(|d| d.number),
-                    "stage": stages(stage),
-                    "access": accesses(operand.read | operand.write),
-                    "transition": side.transition,
-                    "location": site.map(|(d, (site, _))| d.location(site)),
-                    "source": site.and_then(|(d, (site, _))| json::source(d, d.site(site)?, write)),
-                    "title": side.title(),
-                })
-            })
-            .collect();
+        let sides = self.sides().map(|(side, operand, stage)| {
+            let site = side.dispatch.as_ref().zip(operand.shader);
+            let write = !operand.write.is_empty();
+            let mut members = side.json();
+            members["stage"] = json!(stages(stage));
+            members["access"] = json!(accesses(operand.read | operand.write));
+            members["location"] = json!(side.location(Some(*operand)));
+            members["source"] = json!(site.and_then(|(d, (site, _))| json::source(d, d.site(site)?, write)));
+            members["title"] = json!(side.title());
+            members
+        });
         let memory = |o: Object| json!({ "what": o.what, "name": o.name });
         let memory: Vec<Value> = self.objects().into_iter().map(memory).collect();
         json!({

@@ -182,13 +182,7 @@ impl ApiFinding for LayoutReport<'_> {
     fn members(&self) -> Value {
         let (level, layer) = self.subresource;
         let side = |by: &By<'_>| match by {
-            By::Command(side) => json!({
-                "command": side.command,
-                "position": side.position,
-                "labels": side.labels,
-                "dispatch": side.dispatch.as_ref().map(|d| d.number),
-                "transition": side.transition,
-            }),
+            By::Command(side) => side.json(),
             By::Host(since) => json!({ "host": { "after": since } }),
         };
         let mut user = side(&self.by);

@@ -144,16 +144,7 @@ impl ApiFinding for OwnershipReport<'_> {
     }
 
     fn members(&self) -> Value {
-        let side = |side: &Side<'_>| {
-            json!({
-                "command": side.command,
-                "position": side.position,
-                "labels": side.labels,
-                "dispatch": side.dispatch.as_ref().map(|d| d.number),
-                "transition": side.transition,
-            })
-        };
-        let mut user = side(&self.by);
+        let mut user = self.by.json();
         user["location"] = json!(self.by.location(self.operand));
         json!({
             "resource": {
@@ -164,7 +155,7 @@ impl ApiFinding for OwnershipReport<'_> {
             "wrong": self.what(),
             "queue_family": self.family,
             "commands": [user],
-            "since": self.before.as_ref().map(side),
+            "since": self.before.as_ref().map(Side::json),
         })
     }
 }
