@@ -12,7 +12,6 @@ use parking_lot::Mutex;
 use pellucid_memory::commands::Range;
 use std::any::Any;
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::ffi::c_void;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -114,52 +113,35 @@ impl Described {
         self.state.lock().other.get(&raw).copied().unwrap_or(raw)
     }
 
-    /// An object is there: `put` says whether its number was free.
-    fn add(&self, raw: u64, how: Creation, put: impl FnOnce(&mut Numbered, u64) -> bool) -> Outcome<()> {
-        let mut state = self.state.lock();
+    /// An image view or a sampler is there.
+    ///
+    /// # Errors
+    /// The number that it is to have is none, or another one's.
+    pub fn add<H: vk::Handle, T: Any + Send + Sync>(
+        &self,
+        handle: H,
+        object: &Arc<T>,
+        how: Creation,
+    ) -> Outcome<()> {
+        let raw = handle.as_raw();
         let number = match how {
             Creation::Plain => raw,
             Creation::Captured => raw | CAPTURED,
             Creation::Replayed(number) => number,
         };
-        if number & CAPTURED == 0 && how != Creation::Plain || !put(Arc::make_mut(&mut state.live), number) {
+        let mut state = self.state.lock();
+        let live = Arc::make_mut(&mut state.live);
+        let all = if H::TYPE == vk::ObjectType::SAMPLER { &mut live.samplers } else { &mut live.views };
+        if number & CAPTURED == 0 && how != Creation::Plain || all.contains_key(&number) {
             let text = "opaqueCaptureDescriptorData is of no captured object, or of one that is there";
             return Err(Error::new(vk::Result::ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS, text));
         }
+        all.insert(number, object.clone());
         if number != raw {
             state.other.insert(raw, number);
         }
         self.changes.fetch_add(1, Ordering::Release);
         Ok(())
-    }
-
-    /// An image view is there.
-    ///
-    /// # Errors
-    /// The number that it is to have is none, or another one's.
-    pub fn add_view<View: Any + Send + Sync>(
-        &self,
-        handle: vk::ImageView,
-        view: &Arc<View>,
-        how: Creation,
-    ) -> Outcome<()> {
-        let put = |all: &mut Numbered, number| insert_new(&mut all.views, number, view.clone() as Object);
-        self.add(vk::Handle::as_raw(handle), how, put)
-    }
-
-    /// A sampler is there.
-    ///
-    /// # Errors
-    /// The number that it is to have is none, or another one's.
-    pub fn add_sampler<Sampler: Any + Send + Sync>(
-        &self,
-        handle: vk::Sampler,
-        sampler: &Arc<Sampler>,
-        how: Creation,
-    ) -> Outcome<()> {
-        let put =
-            |all: &mut Numbered, number| insert_new(&mut all.samplers, number, sampler.clone() as Object);
-        self.add(vk::Handle::as_raw(handle), how, put)
     }
 
     /// An object is about to end, if it is one of these; its number.
@@ -188,15 +170,4 @@ impl Described {
 /// The place by which uses of an image view or sampler are noted, behind all device addresses.
 pub fn place(number: u64) -> Range {
     Range::new(number, 1)
-}
-
-/// Inserts where nothing is; false if something is there.
-fn insert_new<T>(all: &mut BTreeMap<u64, T>, number: u64, value: T) -> bool {
-    match all.entry(number) {
-        Entry::Vacant(place) => {
-            place.insert(value);
-            true
-        }
-        Entry::Occupied(_) => false,
-    }
 }

@@ -244,7 +244,7 @@ creates! {
         let view = Arc::new(view);
         let handle = handle::insert(view.clone());
         if device.describes() {
-            let added = device.described.add_view(handle, &view, how);
+            let added = device.described.add(handle, &view, how);
             added.inspect_err(|_| drop(handle::take::<ImageView>(handle)))?;
         }
         Ok(handle)

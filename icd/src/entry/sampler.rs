@@ -128,7 +128,7 @@ creates! {
         let sampler = Arc::new(Sampler { state });
         let handle = handle::insert(sampler.clone());
         if device.describes() {
-            let added = device.described.add_sampler(handle, &sampler, how);
+            let added = device.described.add(handle, &sampler, how);
             added.inspect_err(|_| drop(handle::take::<Sampler>(handle)))?;
         }
         device.samplers.fetch_add(1, Ordering::Relaxed);
