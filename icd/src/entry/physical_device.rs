@@ -32,10 +32,6 @@ impl PhysicalDevice {
     }
 }
 
-fn get(device: vk::PhysicalDevice) -> crate::error::Outcome<Arc<PhysicalDevice>> {
-    handle::dispatchable(device)
-}
-
 impl Origin for vk::PhysicalDevice {
     fn say(self, text: &str) {
         match handle::dispatchable::<PhysicalDevice>(self).ok().and_then(|p| p.instance()) {
@@ -47,31 +43,27 @@ impl Origin for vk::PhysicalDevice {
 
 entries! {
     /// vkGetPhysicalDeviceFeatures.
-    fn get_physical_device_features(device: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceFeatures) {
-        ffi::write(out, get(device)?.caps.features.v10)
+    fn get_physical_device_features(device: Arc<PhysicalDevice>, out: *mut vk::PhysicalDeviceFeatures) {
+        ffi::write(out, device.caps.features.v10)
     }
 
     /// vkGetPhysicalDeviceFeatures2.
-    fn get_physical_device_features2(device: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceFeatures2<'_>) {
-        let device = get(device)?;
-        let out = ffi::read_mut(out)?;
+    fn get_physical_device_features2(device: Arc<PhysicalDevice>, out: &mut vk::PhysicalDeviceFeatures2<'_>) {
         out.features = device.caps.features.v10;
         features::fill_chain(&device.caps.features, ffi::chain(out.p_next));
         Ok(())
     }
 
     /// vkGetPhysicalDeviceProperties.
-    fn get_physical_device_properties(device: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceProperties) {
-        ffi::write(out, get(device)?.caps.properties())
+    fn get_physical_device_properties(device: Arc<PhysicalDevice>, out: *mut vk::PhysicalDeviceProperties) {
+        ffi::write(out, device.caps.properties())
     }
 
     /// vkGetPhysicalDeviceProperties2.
     fn get_physical_device_properties2(
-        device: vk::PhysicalDevice,
-        out: *mut vk::PhysicalDeviceProperties2<'_>,
+        device: Arc<PhysicalDevice>,
+        out: &mut vk::PhysicalDeviceProperties2<'_>,
     ) {
-        let device = get(device)?;
-        let out = ffi::read_mut(out)?;
         out.properties = device.caps.properties();
         device.caps.fill_properties(ffi::chain(out.p_next));
         Ok(())
@@ -79,21 +71,20 @@ entries! {
 
     /// vkGetPhysicalDeviceQueueFamilyProperties.
     fn get_physical_device_queue_family_properties(
-        device: vk::PhysicalDevice,
+        device: Arc<PhysicalDevice>,
         count: *mut u32,
         out: *mut vk::QueueFamilyProperties,
     ) {
-        let _ = ffi::enumerate(&queues::properties(get(device)?.caps.pretend_graphics), count, out)?;
+        let _ = ffi::enumerate(&queues::properties(device.caps.pretend_graphics), count, out)?;
         Ok(())
     }
 
     /// vkGetPhysicalDeviceQueueFamilyProperties2.
     fn get_physical_device_queue_family_properties2(
-        device: vk::PhysicalDevice,
+        device: Arc<PhysicalDevice>,
         count: *mut u32,
         out: *mut vk::QueueFamilyProperties2<'_>,
     ) {
-        let device = get(device)?;
         let all = queues::properties(device.caps.pretend_graphics);
         if out.is_null() {
             return ffi::write(count, all.len() as u32);
@@ -114,20 +105,18 @@ entries! {
 
     /// vkGetPhysicalDeviceMemoryProperties.
     fn get_physical_device_memory_properties(
-        device: vk::PhysicalDevice,
+        device: Arc<PhysicalDevice>,
         out: *mut vk::PhysicalDeviceMemoryProperties,
     ) {
-        let caps = &get(device)?.caps;
+        let caps = &device.caps;
         ffi::write(out, memory::properties(caps.heap_size, caps.coherent))
     }
 
     /// vkGetPhysicalDeviceMemoryProperties2, with VK_EXT_memory_budget.
     fn get_physical_device_memory_properties2(
-        device: vk::PhysicalDevice,
-        out: *mut vk::PhysicalDeviceMemoryProperties2<'_>,
+        device: Arc<PhysicalDevice>,
+        out: &mut vk::PhysicalDeviceMemoryProperties2<'_>,
     ) {
-        let device = get(device)?;
-        let out = ffi::read_mut(out)?;
         out.memory_properties = memory::properties(device.caps.heap_size, device.caps.coherent);
         if let Some(budget) = ffi::find_mut::<vk::PhysicalDeviceMemoryBudgetPropertiesEXT<'_>>(out.p_next) {
             budget.heap_budget = [0; vk::MAX_MEMORY_HEAPS];
@@ -142,22 +131,20 @@ entries! {
 
     /// vkGetPhysicalDeviceCalibrateableTimeDomainsKHR.
     fn get_physical_device_calibrateable_time_domains(
-        device: vk::PhysicalDevice,
+        _device: Arc<PhysicalDevice>,
         count: *mut u32,
         out: *mut vk::TimeDomainKHR,
     ) -> vk::Result {
-        get(device)?;
         use vk::TimeDomainKHR as Domain;
         ffi::enumerate(&[Domain::DEVICE, Domain::CLOCK_MONOTONIC, Domain::CLOCK_MONOTONIC_RAW], count, out)
     }
 
     /// vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR.
     fn get_physical_device_cooperative_matrix_properties(
-        device: vk::PhysicalDevice,
+        _device: Arc<PhysicalDevice>,
         count: *mut u32,
         out: *mut vk::CooperativeMatrixPropertiesKHR<'_>,
     ) -> vk::Result {
-        get(device)?;
         let products = matrices::products();
         ffi::enumerate_with(products.len(), count, out, |n, slot| {
             let next = slot.p_next;
@@ -167,12 +154,12 @@ entries! {
 
     /// vkEnumerateDeviceExtensionProperties.
     fn enumerate_device_extension_properties(
-        device: vk::PhysicalDevice,
+        device: Arc<PhysicalDevice>,
         layer: *const c_char,
         count: *mut u32,
         out: *mut vk::ExtensionProperties,
     ) -> vk::Result {
-        let caps = &get(device)?.caps;
+        let caps = &device.caps;
         if !layer.is_null() {
             return Err(vk::Result::ERROR_LAYER_NOT_PRESENT.into());
         }
@@ -181,21 +168,20 @@ entries! {
 
     /// vkEnumerateDeviceLayerProperties.
     fn enumerate_device_layer_properties(
-        device: vk::PhysicalDevice,
+        _device: Arc<PhysicalDevice>,
         count: *mut u32,
         out: *mut vk::LayerProperties,
     ) -> vk::Result {
-        get(device)?;
         ffi::enumerate(&[], count, out)
     }
 
     /// vkGetPhysicalDeviceToolProperties: in check mode the driver itself is a validation tool.
     fn get_physical_device_tool_properties(
-        device: vk::PhysicalDevice,
+        device: Arc<PhysicalDevice>,
         count: *mut u32,
         out: *mut vk::PhysicalDeviceToolProperties<'_>,
     ) -> vk::Result {
-        let checking = get(device)?.instance().is_some_and(|i| i.config.mode.modelled());
+        let checking = device.instance().is_some_and(|i| i.config.mode.modelled());
         let available = u32::from(checking);
         if out.is_null() {
             ffi::write(count, available)?;
