@@ -9,7 +9,6 @@ use super::stop::{
     Accesses, At, Breakpoint, Edit, Motion, Place, Position, Range, Reason, Resume, Stop, Which, lane_of,
 };
 use super::target::{Line, Who};
-use super::values::Item;
 use super::values::condition::Condition;
 use pellucid_memory::finding::AccessKind;
 use std::fmt::Write as _;
@@ -301,14 +300,8 @@ fn print(stop: &mut Stop<'_, '_, '_, '_, '_>, rest: &str) -> Result<String, Stri
 
 fn variables(stop: &mut Stop<'_, '_, '_, '_, '_>, scope: &str) -> String {
     let mut eyes = stop.eyes();
-    let items: Vec<Item> = match scope {
-        "locals" => eyes.locals(),
-        "shared" => eyes.shared(),
-        "buffers" => eyes.buffers(),
-        "images" => eyes.images(),
-        _ => eyes.built_ins(),
-    };
-    let lines: Vec<String> = items
+    let lines: Vec<String> = eyes
+        .scope(scope)
         .iter()
         .map(|item| {
             let kind = eyes.target.types.describe(item.ty);

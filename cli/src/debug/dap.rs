@@ -258,33 +258,20 @@ impl Server {
         let old = self.lines.remove(&file).unwrap_or_default();
         stop.session.breakpoints.retain(|of| !old.contains(&of.id));
         let mut ids = Vec::new();
-        let mut answers = Vec::new();
-        for wanted in arguments["breakpoints"].as_array().into_iter().flatten() {
+        let answers = set_each(arguments, |wanted| {
             let refused = ["hitCondition", "logMessage"].into_iter().find(|name| wanted[*name].is_string());
             if let Some(name) = refused {
-                let message = format!("not implemented in Pellucid: {name}");
-                answers.push(json!({ "verified": false, "message": message }));
-                continue;
+                return Err(format!("not implemented in Pellucid: {name}"));
             }
             let line = wanted["line"].as_u64().unwrap_or(0) as u32;
-            let Some((line, pcs)) = commands::lines(stop, Some(&file), line) else {
-                answers.push(json!({ "verified": false, "message": "nothing runs there" }));
-                continue;
-            };
-            let condition = match condition(wanted) {
-                Ok(condition) => condition,
-                Err(message) => {
-                    answers.push(json!({ "verified": false, "message": message }));
-                    continue;
-                }
-            };
+            let (line, pcs) = commands::lines(stop, Some(&file), line).ok_or("nothing runs there")?;
             let place = Place::Line { shown: format!("line {line}"), pcs };
-            let id = commands::add(stop, place, None, condition);
+            let id = commands::add(stop, place, None, condition(wanted)?);
             ids.push(id);
-            answers.push(json!({ "id": id, "verified": true, "line": line }));
-        }
+            Ok(json!({ "id": id, "verified": true, "line": line }))
+        });
         self.lines.insert(file, ids);
-        Ok(json!({ "breakpoints": answers }))
+        Ok(answers)
     }
 
     fn data_info(&mut self, stop: &mut Stop<'_, '_, '_, '_, '_>, arguments: &Value) -> Result<Value, String> {
@@ -310,8 +297,7 @@ impl Server {
     fn set_data(&mut self, stop: &mut Stop<'_, '_, '_, '_, '_>, arguments: &Value) -> Result<Value, String> {
         let old = std::mem::take(&mut self.data);
         stop.session.breakpoints.retain(|of| !old.contains(&of.id));
-        let mut answers = Vec::new();
-        for wanted in arguments["breakpoints"].as_array().into_iter().flatten() {
+        Ok(set_each(arguments, |wanted| {
             let id = wanted["dataId"].as_str().unwrap_or_default();
             let parts: Vec<&str> = id.splitn(4, ':').collect();
             let range = match parts[..] {
@@ -322,28 +308,17 @@ impl Server {
                     .map(|(address, bytes)| Range { workgroup: space.parse().ok(), address, bytes }),
                 _ => None,
             };
-            let Some(range) = range else {
-                answers.push(json!({ "verified": false, "message": format!("\"{id}\" is no data") }));
-                continue;
-            };
+            let range = range.ok_or_else(|| format!("\"{id}\" is no data"))?;
             let accesses = match wanted["accessType"].as_str() {
                 Some("read") => Accesses::Read,
                 Some("readWrite") => Accesses::Any,
                 _ => Accesses::Write,
             };
-            let condition = match condition(wanted) {
-                Ok(condition) => condition,
-                Err(message) => {
-                    answers.push(json!({ "verified": false, "message": message }));
-                    continue;
-                }
-            };
             let shown = parts.get(3).map_or("", |path| *path).to_owned();
-            let id = commands::add(stop, Place::Data { shown, range, accesses }, None, condition);
+            let id = commands::add(stop, Place::Data { shown, range, accesses }, None, condition(wanted)?);
             self.data.push(id);
-            answers.push(json!({ "id": id, "verified": true }));
-        }
-        Ok(json!({ "breakpoints": answers }))
+            Ok(json!({ "id": id, "verified": true }))
+        }))
     }
 
     fn stack(&mut self, stop: &mut Stop<'_, '_, '_, '_, '_>, arguments: &Value) -> Result<Value, String> {
@@ -392,6 +367,13 @@ fn source(stop: &Stop<'_, '_, '_, '_, '_>, arguments: &Value) -> Result<Value, S
     let file = reference.and_then(|reference| u32::try_from(reference).ok()?.checked_sub(1));
     let text = file.and_then(|file| stop.target.text(file)).ok_or("there is no such source")?;
     Ok(json!({ "content": text }))
+}
+
+/// The answer to a client that sets these breakpoints: what `set` says of each, or why there is none.
+fn set_each(arguments: &Value, set: impl FnMut(&Value) -> Result<Value, String>) -> Value {
+    let wanted = arguments["breakpoints"].as_array().into_iter().flatten();
+    let refused = |message| json!({ "verified": false, "message": message });
+    json!({ "breakpoints": wanted.map(set).map(|answer| answer.unwrap_or_else(refused)).collect::<Vec<_>>() })
 }
 
 /// The condition of a breakpoint that a client sets.

@@ -340,6 +340,17 @@ impl Eyes<'_, '_, '_, '_, '_> {
         calls
     }
 
+    /// What one of the scopes holds into which front ends sort what there is to see.
+    pub fn scope(&self, name: &str) -> Vec<Item> {
+        match name {
+            "locals" => self.locals(),
+            "shared" => self.shared(),
+            "buffers" => self.buffers(),
+            "images" => self.images(),
+            _ => self.built_ins(),
+        }
+    }
+
     /// Variables of the frame.
     pub fn locals(&self) -> Vec<Item> {
         let call = self.calls().first().copied();

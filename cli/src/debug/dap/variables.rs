@@ -66,11 +66,7 @@ impl Server {
         (stop.session.focus, stop.session.frame) = (who, frame);
         let eyes = stop.eyes();
         let (items, path) = match &listed {
-            Listed::Scope("locals", ..) => (eyes.locals(), None),
-            Listed::Scope("shared", ..) => (eyes.shared(), None),
-            Listed::Scope("buffers", ..) => (eyes.buffers(), None),
-            Listed::Scope("images", ..) => (eyes.images(), None),
-            Listed::Scope(..) => (eyes.built_ins(), None),
+            Listed::Scope(scope, ..) => (eyes.scope(scope), None),
             Listed::Item(_, _, item, path) => (eyes.parts(item, first, most), Some(path.clone())),
         };
         let mut variables = Vec::new();
