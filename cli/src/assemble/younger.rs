@@ -2,6 +2,7 @@
 
 use super::operand::{Operands, core_instruction};
 use pellucid_shader_interp::spirv::UNTYPED;
+use rspirv::grammar::OperandKind::{IdRef, IdResult, IdResultType, LiteralInteger, StorageClass};
 use rspirv::grammar::OperandQuantifier::{One, ZeroOrMore, ZeroOrOne};
 use rspirv::grammar::{LogicalOperand, OperandKind, OperandQuantifier};
 use rspirv::spirv::Op;
@@ -18,34 +19,16 @@ pub struct Form {
 
 type Kinds = &'static [(OperandKind, OperandQuantifier)];
 
-const CHAIN: Kinds = &[
-    (OperandKind::IdResultType, One),
-    (OperandKind::IdResult, One),
-    (OperandKind::IdRef, One),
-    (OperandKind::IdRef, One),
-    (OperandKind::IdRef, ZeroOrMore),
-];
-const ELEMENT_CHAIN: Kinds = &[
-    (OperandKind::IdResultType, One),
-    (OperandKind::IdResult, One),
-    (OperandKind::IdRef, One),
-    (OperandKind::IdRef, One),
-    (OperandKind::IdRef, One),
-    (OperandKind::IdRef, ZeroOrMore),
-];
+const CHAIN: Kinds = &[(IdResultType, One), (IdResult, One), (IdRef, One), (IdRef, One), (IdRef, ZeroOrMore)];
+const ELEMENT_CHAIN: Kinds =
+    &[(IdResultType, One), (IdResult, One), (IdRef, One), (IdRef, One), (IdRef, One), (IdRef, ZeroOrMore)];
 
 /// Operands of the instructions of SPV_KHR_untyped_pointers.
 const INSTRUCTIONS: &[(&str, Kinds)] = &[
-    ("TypeUntypedPointerKHR", &[(OperandKind::IdResult, One), (OperandKind::StorageClass, One)]),
+    ("TypeUntypedPointerKHR", &[(IdResult, One), (StorageClass, One)]),
     (
         "UntypedVariableKHR",
-        &[
-            (OperandKind::IdResultType, One),
-            (OperandKind::IdResult, One),
-            (OperandKind::StorageClass, One),
-            (OperandKind::IdRef, ZeroOrOne),
-            (OperandKind::IdRef, ZeroOrOne),
-        ],
+        &[(IdResultType, One), (IdResult, One), (StorageClass, One), (IdRef, ZeroOrOne), (IdRef, ZeroOrOne)],
     ),
     ("UntypedAccessChainKHR", CHAIN),
     ("UntypedInBoundsAccessChainKHR", CHAIN),
@@ -53,13 +36,7 @@ const INSTRUCTIONS: &[(&str, Kinds)] = &[
     ("UntypedInBoundsPtrAccessChainKHR", ELEMENT_CHAIN),
     (
         "UntypedArrayLengthKHR",
-        &[
-            (OperandKind::IdResultType, One),
-            (OperandKind::IdResult, One),
-            (OperandKind::IdRef, One),
-            (OperandKind::IdRef, One),
-            (OperandKind::LiteralInteger, One),
-        ],
+        &[(IdResultType, One), (IdResult, One), (IdRef, One), (IdRef, One), (LiteralInteger, One)],
     ),
 ];
 
