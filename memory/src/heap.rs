@@ -112,11 +112,6 @@ impl Heap {
         Ok(Heap { file, host_copies: OnceLock::new(), base, size, ranges: Mutex::new(ranges) })
     }
 
-    /// Bytes in use by allocations.
-    pub fn used(&self) -> u64 {
-        self.ranges.lock().used
-    }
-
     pub(crate) fn address(&self, offset: u64) -> u64 {
         self.base + offset
     }
@@ -264,9 +259,9 @@ mod tests {
         let heap = Heap::new(0x1000_0000, 1 << 20).unwrap();
         let a = heap.take(600 << 10, Placement::Anywhere).unwrap();
         assert!(matches!(heap.take(600 << 10, Placement::Anywhere), Err(HeapError::OutOfMemory { .. })));
-        assert_eq!(heap.used(), 600 << 10);
+        assert_eq!(heap.ranges.lock().used, 600 << 10);
         heap.give(a, 600 << 10);
-        assert_eq!(heap.used(), 0);
+        assert_eq!(heap.ranges.lock().used, 0);
         let b = heap.take(1 << 20, Placement::Anywhere).unwrap();
         assert_ne!(a, b, "freed ranges rest");
     }

@@ -33,8 +33,6 @@ fn every_value_converts_exactly_and_back() {
         assert_eq!(half::from_f32_rtz(half::to_f32(h)), h);
         assert_eq!(half::from_f64(half::to_f64(h)), h);
         assert_eq!(half::from_f64_rtz(half::to_f64(h)), h);
-        let (significand, exponent) = half::frexp(h);
-        assert_eq!(half::ldexp(significand, exponent), h);
     }
 }
 
@@ -127,13 +125,6 @@ fn integers_convert_to_half() {
 fn flushing_and_parts() {
     assert_eq!(half::flush_denormal(0x83ff), 0x8000);
     assert_eq!(half::flush_denormal(0x0400), 0x0400);
-    assert_eq!(half::modf(0xc100), (0xb800, 0xc000), "-2.5");
-    assert_eq!(half::fma(0x4000, 0x4200, 0x3c00), 0x4700, "2 * 3 + 1");
-    assert_eq!(half::ldexp(0x3c00, -24), 1);
-    assert_eq!(half::ldexp(0x3c00, -25), 0);
-    assert_eq!(half::ldexp(0x3c01, -25), 1);
-    assert_eq!(half::ldexp(1, 39), 0x7800);
-    assert_eq!(half::ldexp(1, i32::MAX), 0x7c00);
     assert_eq!(pack::pack_half_2x16(1.0, -2.0), 0xc000_3c00);
     assert_eq!(pack::unpack_half_2x16(0xc000_3c00), (1.0, -2.0));
 }

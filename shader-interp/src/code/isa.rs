@@ -205,7 +205,6 @@ macro_rules! instruction_table {
                 F64ToS64(x: f64) -> i64 { convert::f64_to_i64(x) }
                 ZeroExtend64(x: u32) -> u64 { u64::from(x) }
                 SignExtend64(x: i32) -> i64 { i64::from(x) }
-                Mov64(x: u64) -> u64 { x }
                 ISub64(x: u64, y: u64) -> u64 { x.wrapping_sub(y) }
                 IMul64(x: u64, y: u64) -> u64 { x.wrapping_mul(y) }
                 SNegate64(x: u64) -> u64 { x.wrapping_neg() }

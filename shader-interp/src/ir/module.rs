@@ -129,6 +129,7 @@ pub enum Node {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum DescriptorKind {
+    /// VK_DESCRIPTOR_TYPE_INLINE_UNIFORM_BLOCK as well.
     UniformBuffer,
     StorageBuffer,
     Sampler,
@@ -137,8 +138,6 @@ pub enum DescriptorKind {
     StorageImage,
     UniformTexelBuffer,
     StorageTexelBuffer,
-    /// VK_DESCRIPTOR_TYPE_INLINE_UNIFORM_BLOCK looks like UniformBuffer to the shader.
-    AccelerationStructure,
 }
 
 /// A descriptor variable that the entry point uses. Operations name it by its index in [`Shader::bindings`].

@@ -4,7 +4,7 @@
 //! done in single precision and rounded with [`from_f32`], which is correct rounding for one addition,
 //! subtraction, multiplication, division or square root, because 24 bits are at least 2 * 11 + 2.
 
-use crate::math::{convert, double, single};
+use crate::math::convert;
 
 const SIGN: u32 = 0x8000;
 const INFINITY: u32 = 0x7c00;
@@ -81,33 +81,4 @@ pub fn from_f64_rtz(x: f64) -> u32 {
 #[inline(always)]
 pub fn flush_denormal(h: u32) -> u32 {
     if h & INFINITY == 0 { h & SIGN } else { h }
-}
-
-/// x 2^exponent, correctly rounded.
-#[inline(always)]
-pub fn ldexp(h: u32, exponent: i32) -> u32 {
-    let exponent = if exponent > 100 { 100 } else { exponent };
-    let exponent = if exponent < -100 { -100 } else { exponent };
-    // Exact: the exponents of 16-bit floats, -24 to 15, leave room in single precision.
-    from_f32(single::ldexp(to_f32(h), exponent))
-}
-
-/// x = significand 2^exponent with |significand| in [1/2, 1).
-#[inline(always)]
-pub fn frexp(h: u32) -> (u32, i32) {
-    let (significand, exponent) = single::frexp(to_f32(h));
-    (from_f32(significand), exponent)
-}
-
-/// Fraction and whole part, both with the sign of x.
-#[inline(always)]
-pub fn modf(h: u32) -> (u32, u32) {
-    let (fraction, whole) = single::modf(to_f32(h));
-    (from_f32(fraction), from_f32(whole))
-}
-
-/// a b + c: the product is exact, the sum of double precision.
-#[inline(always)]
-pub fn fma(a: u32, b: u32, c: u32) -> u32 {
-    from_f64(double::fma(to_f64(a), to_f64(b), to_f64(c)))
 }

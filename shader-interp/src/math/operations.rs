@@ -72,12 +72,6 @@ macro_rules! operations {
             $canonical(x * (1.0 - a) + y * a)
         }
 
-        /// a b + c with two roundings.
-        #[inline(always)]
-        pub fn fma(a: $float, b: $float, c: $float) -> $float {
-            $canonical(a * b + c)
-        }
-
         /// FMin: the lesser. A NaN is ignored, as by [`n_min`]: one of the results that are allowed.
         #[inline(always)]
         pub fn f_min(x: $float, y: $float) -> $float {

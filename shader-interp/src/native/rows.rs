@@ -282,14 +282,6 @@ rows! {
             self.binary(OR, low, low, Source::Host(high));
             self.set(inst.dst, low);
         };
-        Mov64 => {
-            let (low, high, t, u) =
-                (self.read(inst.a), self.read(inst.a + 1), self.temporary(), self.temporary());
-            self.unary(LOAD, t, Source::Host(low));
-            self.unary(LOAD, u, Source::Host(high));
-            self.set(inst.dst, t);
-            self.set(inst.dst + 1, u);
-        };
         ZeroExtend64 => {
             let (x, t, zero) = (self.read(inst.a), self.temporary(), self.zero());
             self.unary(LOAD, t, Source::Host(x));

@@ -152,16 +152,6 @@ impl<M: MemorySystem> Moment<'_, '_, M> {
         Some(&mut members.get_mut(number as usize)?.strand)
     }
 
-    /// What runs.
-    pub fn program(&self) -> &Program {
-        self.context.program
-    }
-
-    /// What it is bound to.
-    pub fn resources(&self) -> &Resources {
-        self.context.resources
-    }
-
     /// What the instruction that a strand stands at does to memory that others may see, for one of its lanes:
     /// nothing, where it samples ([`Moment::sampled_texels`]), or names a texel that does not exist.
     pub fn access(&self, strand: &Strand, lane: usize) -> Option<Accessed> {

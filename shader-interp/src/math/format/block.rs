@@ -35,12 +35,6 @@ impl FormatInfo {
         if self.compression.is_some() { [SIDE, SIDE, 1] } else { [1; 3] }
     }
 
-    /// Blocks that cover so many texels along each axis.
-    pub fn blocks(&self, texels: [u32; 3]) -> [u32; 3] {
-        let block = self.block();
-        std::array::from_fn(|k| texels[k].div_ceil(block[k]))
-    }
-
     /// Red, green, blue and alpha of a texel ([`within`]) of the block in `words`, as
     /// [`FormatInfo::decode_words`] has them; the texel in `words`, if the format is not compressed.
     pub fn decode_texel(&self, words: [u32; 4], within: u32) -> [u32; 4] {

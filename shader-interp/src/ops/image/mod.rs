@@ -22,7 +22,7 @@ mod texel;
 mod ycbcr;
 
 use crate::interface::{Descriptor, Resources};
-use crate::ir::{ImageDim, ImageOperand, Op, OpKind, Scalar};
+use crate::ir::{ImageDim, ImageOperand, OpKind, Scalar};
 use crate::math::format::{self, FormatInfo};
 use address::{Addresses, Shape, Texels};
 use pellucid_memory::access::{Access, AtomicOp, Site};
@@ -59,18 +59,8 @@ pub struct ImageInstruction {
 }
 
 impl ImageInstruction {
-    /// The instruction of an image operation; `None` for other operations.
-    pub fn new(op: &Op) -> Option<ImageInstruction> {
-        ImageInstruction::of_kind(&op.kind, op.site, 0).map(|instruction| {
-            let image = &instruction.image;
-            let wide = image.texel == Scalar::I64 && !instruction.is_query();
-            let texel = op.results.len() - usize::from(image.sparse);
-            let result_words = texel * if wide { 2 } else { 1 } + usize::from(image.sparse);
-            ImageInstruction { result_words, ..instruction }
-        })
-    }
-
-    /// The same from its parts: `result_words` is the number of registers that the operation defines.
+    /// The instruction of an image operation, `None` for other operations: `result_words` is the number of
+    /// registers that the operation defines.
     pub fn of_kind(kind: &OpKind, site: Site, result_words: usize) -> Option<ImageInstruction> {
         let query = Access::plain(StorageClasses::IMAGE, 4, 1);
         let (operation, image, access) = match *kind {
@@ -89,11 +79,6 @@ impl ImageInstruction {
         };
         let planar = planar::may_be(&image);
         Some(ImageInstruction { operation, image, access, site, result_words, planar })
-    }
-
-    /// 32-bit words of all results together, at most 9.
-    pub fn result_words(&self) -> usize {
-        self.result_words
     }
 
     /// How it accesses memory.

@@ -7,7 +7,7 @@ mod sampling;
 
 use super::ImageInstruction;
 use crate::interface::{Descriptor, ImageView, Resources, Sampler};
-use crate::ir::{ImageDim, ImageOperand, ImageSampling, Op, OpKind, Scalar, Value};
+use crate::ir::{ImageDim, ImageOperand, ImageSampling, OpKind, Scalar, Value};
 use crate::math::format::{self, FormatInfo};
 use pellucid_memory::access::{Access, AtomicOp, Site};
 use pellucid_memory::agent::SubgroupIdentity;
@@ -15,7 +15,6 @@ use pellucid_memory::device::{Allocation, MemoryRange};
 use pellucid_memory::finding::{AccessKind, Texel};
 use pellucid_memory::scope::{Scope, Semantics, StorageClasses};
 use pellucid_memory::system::{LANES, Lanes, Mask, MemorySystem, MemoryView, Notice, Pointers, Trap};
-use smallvec::SmallVec;
 
 /// Bytes at device addresses from 0 on. `MODELLED` hears of out-of-bounds texels.
 #[derive(Default)]
@@ -206,7 +205,7 @@ fn image(
     for level in 0..levels as usize {
         let size = extent.map(|size| (size >> level).max(1));
         view.level_offsets[level] = end;
-        let blocks = info.blocks(size);
+        let blocks: [u32; 3] = std::array::from_fn(|k| size[k].div_ceil(info.block()[k]));
         view.level_row_pitch[level] = blocks[0] * info.texel_bytes as u32 * samples;
         view.level_slice_pitch[level] = view.level_row_pitch[level] * blocks[1];
         end += view.level_slice_pitch[level] * size[2];
@@ -236,9 +235,10 @@ fn operand(dim: ImageDim, arrayed: bool, texel: Scalar) -> ImageOperand {
 const ACCESS: Access = Access::plain(StorageClasses::IMAGE, 4, 1);
 
 fn instruction(kind: OpKind, results: usize) -> ImageInstruction {
-    let results: SmallVec<[Value; 2]> = (0..results as u32).map(Value).collect();
-    let op = Op { kind, results, arguments: SmallVec::new(), site: Site(1) };
-    ImageInstruction::new(&op).expect("an image operation")
+    let of = |words| ImageInstruction::of_kind(&kind, Site(1), words).expect("an image operation");
+    let (plain, sparse) = (of(0), usize::from(of(0).image.sparse));
+    let wide = plain.image.texel == Scalar::I64 && !plain.is_query();
+    of((results - sparse) * if wide { 2 } else { 1 } + sparse)
 }
 
 fn one(descriptor: Descriptor) -> Resources {
@@ -253,7 +253,7 @@ fn run<const MODELLED: bool>(
     arguments: &[Lanes],
 ) -> Vec<Lanes> {
     let arguments: Vec<&Lanes> = arguments.iter().collect();
-    let mut out = vec![Lanes::ZERO; instruction.result_words()];
+    let mut out = vec![Lanes::ZERO; instruction.result_words];
     instruction.execute(memory, resources, mask, None, None, &arguments, &mut out).expect("nothing traps");
     out
 }
