@@ -64,6 +64,7 @@ pub struct Rendering {
 }
 
 /// A command that begins or ends a render pass instance, or one of its subpasses.
+#[derive(Default)]
 pub struct Step {
     /// The entry point.
     pub name: &'static str,

@@ -134,6 +134,7 @@ fn decode(bytes: &[u8; SIZE as usize], meaning: &Meaning<'_>) -> Result<Slot, Wr
 }
 
 /// The descriptors of a binding as a dispatch read them.
+#[derive(Default)]
 pub struct Descriptors {
     set: u32,
     binding: u32,
@@ -159,14 +160,7 @@ impl Descriptors {
     ) -> Option<Descriptors> {
         let first = variables.first()?;
         let binding = set.layout.binding(first.binding)?;
-        let mut read = Descriptors {
-            set: first.set,
-            binding: first.binding,
-            place: None,
-            bytes: Vec::new(),
-            slots: Vec::new(),
-            block: None,
-        };
+        let mut read = Descriptors { set: first.set, binding: first.binding, ..Descriptors::default() };
         let Some(address) = set.address else {
             read.slots = binding.immutable.iter().cloned().map(Slot::Sampler).collect();
             return Some(read);

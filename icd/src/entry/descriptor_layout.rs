@@ -80,6 +80,7 @@ impl Binding {
 }
 
 /// A descriptor set layout: bindings in the order of their numbers.
+#[derive(Default)]
 pub struct DescriptorSetLayout {
     pub bindings: Vec<Binding>,
     /// Dynamic offsets that a set of this layout takes.
@@ -106,13 +107,7 @@ impl DescriptorSetLayout {
         let mut rows: Vec<(usize, &vk::DescriptorSetLayoutBinding<'_>)> =
             bindings.iter().enumerate().collect();
         rows.sort_by_key(|(_, b)| b.binding);
-        let mut layout = DescriptorSetLayout {
-            bindings: Vec::new(),
-            dynamic_count: 0,
-            inline_bytes: 0,
-            memory_bytes: 0,
-            flags: info.flags,
-        };
+        let mut layout = DescriptorSetLayout { flags: info.flags, ..DescriptorSetLayout::default() };
         let mut slot = 0;
         for (index, row) in rows {
             let sampler = matches!(

@@ -206,14 +206,7 @@ fn end(buffer: vk::CommandBuffer, name: &'static str) -> Outcome<()> {
     record(buffer, |r, _| {
         let step = match r.rendering.take() {
             Some(Recording::Pass(instance)) => instance.end(name)?,
-            Some(Recording::Dynamic(ends)) => Step {
-                name,
-                ends,
-                dependency: None,
-                begins: Vec::new(),
-                rendering: None,
-                objects: Vec::new(),
-            },
+            Some(Recording::Dynamic(ends)) => Step { name, ends, ..Step::default() },
             None => return Err(outside()),
         };
         Ok(Command::Render(Arc::new(step)))
@@ -304,11 +297,9 @@ unsafe fn begin_rendering(r: &mut Recorder, info: &vk::RenderingInfo<'_>) -> Out
     );
     r.add(Command::Render(Arc::new(Step {
         name: "vkCmdBeginRendering",
-        ends: Vec::new(),
-        dependency: None,
         begins: if resumes { Vec::new() } else { merged(begins) },
         rendering: Some(Arc::new(Rendering { colors, depth, stencil, views })),
-        objects: Vec::new(),
+        ..Step::default()
     })));
     r.rendering = Some(Recording::Dynamic(if suspends { Vec::new() } else { merged(ends) }));
     Ok(())

@@ -97,7 +97,7 @@ impl Path {
 }
 
 /// All caches of a machine.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(super) struct Caches {
     machine: Machine,
     seed: u64,
@@ -114,16 +114,7 @@ pub(super) struct Caches {
 
 impl Caches {
     pub fn new(machine: Machine) -> Caches {
-        Caches {
-            machine,
-            seed: 0,
-            caches: BTreeMap::new(),
-            coherent: FxHashMap::default(),
-            host: Arc::default(),
-            begun: FxHashMap::default(),
-            accesses: 0,
-            overruled: 0,
-        }
+        Caches { machine, ..Caches::default() }
     }
 
     /// A dispatch begins; `host`: what the host's cache holds.

@@ -16,6 +16,7 @@ pub(super) struct Effect {
     pub write: bool,
 }
 
+#[derive(Default)]
 struct Process {
     actor: Actor,
     /// Per process: 1 + its latest step that happens before what this process does next.
@@ -116,15 +117,7 @@ impl Execution {
         let next = self.processes.len();
         let number = *self.index.entry(actor).or_insert(next);
         if number == next {
-            self.processes.push(Process {
-                actor,
-                clock: Vec::new(),
-                chain: 0,
-                blocked: false,
-                visits: Vec::new(),
-                looks: Vec::new(),
-                changed: false,
-            });
+            self.processes.push(Process { actor, ..Process::default() });
         }
         number
     }

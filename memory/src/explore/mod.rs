@@ -115,7 +115,7 @@ impl Totals {
 }
 
 /// Who takes steps: the invocations that run together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Actor {
     /// Linear number of the workgroup.
     pub workgroup: u32,
@@ -214,9 +214,10 @@ impl<E: Explorer> Explorer for Shared<E> {
 }
 
 /// How an execution ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum End {
     /// It ran on until its actors ended, or a trap.
+    #[default]
     Ran,
     /// Its continuation was explored before.
     Repeated,

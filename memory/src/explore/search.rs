@@ -73,6 +73,7 @@ impl Effects {
 /// assert_eq!(seen, [0, 1]);
 /// assert!(search.totals().complete());
 /// ```
+#[derive(Default)]
 pub struct Search {
     bounds: Bounds,
     /// The choices to make, in a replay.
@@ -99,25 +100,7 @@ pub struct Search {
 impl Search {
     /// All executions, within bounds.
     pub fn new(bounds: Bounds) -> Search {
-        Search {
-            bounds,
-            replay: None,
-            made: 0,
-            stack: Vec::new(),
-            seen: FxHashMap::default(),
-            effects: Effects::default(),
-            execution: Execution::default(),
-            depth: 0,
-            value: 0,
-            fresh: 0,
-            steps: 0,
-            end: End::Ran,
-            last: None,
-            stepping: false,
-            started: 0,
-            totals: Totals::default(),
-            over: false,
-        }
+        Search { bounds, ..Search::default() }
     }
 
     /// The one execution that makes these choices.

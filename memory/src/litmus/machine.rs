@@ -51,21 +51,10 @@ pub fn search(program: &LitmusProgram, options: &ModelOptions, limits: &Limits, 
         threads: program
             .threads
             .iter()
-            .map(|thread| ThreadState {
-                pc: 0,
-                registers: thread.initial.clone(),
-                events: 0,
-                waiting: None,
-                parked: false,
-                jumps: Vec::new(),
-                visits: Vec::new(),
-                barriers: Vec::new(),
-            })
+            .map(|thread| ThreadState { registers: thread.initial.clone(), ..ThreadState::default() })
             .collect(),
-        events: Vec::new(),
         histories: vec![History::whole(); program.initial.len()],
-        arrivals: Vec::new(),
-        instances: 0,
+        ..State::default()
     };
     for thread in 0..program.threads.len() {
         machine.run_local(&mut state, thread);

@@ -109,15 +109,7 @@ impl Paths {
         };
         let registers =
             program.threads[thread].initial.iter().map(|value| explorer.constant(*value)).collect::<Vec<_>>();
-        explorer.pending.push(Walk {
-            pc: 0,
-            registers,
-            steps: Vec::new(),
-            reads: 0,
-            jumps: Vec::new(),
-            visits: Vec::new(),
-            barriers: Vec::new(),
-        });
+        explorer.pending.push(Walk { registers, ..Walk::default() });
         while let Some(walk) = explorer.pending.pop() {
             explorer.run(walk)?;
         }
@@ -125,7 +117,7 @@ impl Paths {
     }
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct Walk {
     pc: Pc,
     registers: Vec<ExpressionId>,

@@ -38,7 +38,7 @@ use super::witness::Witness;
 use crate::progress::ProgressModel;
 
 /// What a run of one test found.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Report {
     /// The path of the test, as it was given.
     pub file: String,
@@ -163,17 +163,11 @@ impl Report {
     pub fn new(file: &str, test: &Test, settings: &Settings, wanted: &Wanted) -> Result<Report, RunError> {
         let mut report = Report {
             file: file.to_owned(),
-            test: String::new(),
             format: "khronos",
             model: if settings.options.chains { "chains" } else { "no-chains" },
             by: settings.by.name(),
             complete: true,
-            question: None,
-            outcomes: None,
-            race_free: None,
-            terminates: None,
-            assertions: Vec::new(),
-            example: None,
+            ..Report::default()
         };
         match test {
             Test::Khronos(khronos) => {

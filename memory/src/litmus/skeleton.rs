@@ -25,7 +25,7 @@ pub(super) struct Assumption {
 }
 
 /// The events of one combination of paths.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Skeleton {
     pub events: Vec<Event>,
     /// Thread and instruction of each event.
@@ -103,16 +103,7 @@ impl Skeleton {
         progress: &Progress,
         arrivals: &[Vec<bool>],
     ) -> Skeleton {
-        let mut skeleton = Skeleton {
-            events: Vec::new(),
-            origin: Vec::new(),
-            written: Vec::new(),
-            reads: Vec::new(),
-            read_of: Vec::new(),
-            assumptions: Vec::new(),
-            registers: Vec::new(),
-            system_synchronizes: Vec::new(),
-        };
+        let mut skeleton = Skeleton::default();
         for (thread, path) in paths.iter().enumerate() {
             let mut reads = Vec::new();
             for (index, step) in path.steps.iter().take(progress.steps[thread]).enumerate() {

@@ -98,7 +98,7 @@ impl Pair<'_> {
 }
 
 /// The events that can order a pair.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Slice {
     /// As the axioms take it.
     pub execution: Execution,
@@ -388,7 +388,7 @@ impl Trace {
             topology,
             kinds,
             outline,
-            slice: Slice::empty(complete),
+            slice: Slice { complete, ..Slice::default() },
             made: BTreeMap::new(),
             sets: Vec::new(),
         };
@@ -397,21 +397,6 @@ impl Trace {
             builder.order(&self.placed);
         }
         builder.slice
-    }
-}
-
-impl Slice {
-    fn empty(complete: bool) -> Slice {
-        Slice {
-            execution: Execution::new(),
-            sites: Vec::new(),
-            places: Vec::new(),
-            first: 0,
-            second: 0,
-            reads_from: Vec::new(),
-            modification: None,
-            complete,
-        }
     }
 }
 

@@ -77,6 +77,7 @@ pub(super) struct Virtual {
 }
 
 /// What [`lower`] makes.
+#[derive(Default)]
 pub(super) struct Lowered {
     pub lines: Vec<Line>,
     pub registers: Vec<Virtual>,
@@ -172,29 +173,7 @@ pub(super) fn lower(
         subgroup_size: options.subgroup_size,
         modelled: options.modelled,
         debug: options.debug,
-        out: Lowered {
-            lines: Vec::new(),
-            registers: Vec::new(),
-            stretches: Vec::new(),
-            loops: vec![(0, 0); uniformity.loops.len()],
-            labels: Vec::new(),
-            sites: Vec::new(),
-            named: Vec::new(),
-            no_joins: Vec::new(),
-            pins: Vec::new(),
-            parks: 0,
-            memory: Vec::new(),
-            barriers: Vec::new(),
-            images: Vec::new(),
-            prints: Vec::new(),
-            matrices: Vec::new(),
-            views: Vec::new(),
-            back_edges: Vec::new(),
-            workgroup_barriers: false,
-            groups: Vec::new(),
-            carried: Vec::new(),
-            open_at_barrier: Vec::new(),
-        },
+        out: Lowered { loops: vec![(0, 0); uniformity.loops.len()], ..Lowered::default() },
         names: vec![Name::None; count],
         homes: vec![Name::None; count],
         current_loop: 0,

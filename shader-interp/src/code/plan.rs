@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
 /// Decisions, by result value.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Plan {
     /// Operations replaced by a fused instruction.
     pub fused: FxHashMap<Value, (Opcode, SmallVec<[Value; 4]>)>,
@@ -62,13 +62,7 @@ pub(super) fn plan(shader: &Shader, uniformity: &Uniformity) -> Plan {
         definitions: vec![None; count],
         total: vec![0; count],
         items: Vec::new(),
-        plan: Plan {
-            fused: FxHashMap::default(),
-            branches: FxHashMap::default(),
-            uses: vec![0; count],
-            offsets: FxHashMap::default(),
-            constants: FxHashMap::default(),
-        },
+        plan: Plan { uses: vec![0; count], ..Plan::default() },
         current_loop: 0,
     };
     planner.collect(&shader.body);

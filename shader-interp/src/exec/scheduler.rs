@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// A schedulable unit: the lanes of one strand of a subgroup, stopped before a visible operation (or at their
 /// start).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unit {
     /// Linear workgroup number.
     pub workgroup: u32,

@@ -90,18 +90,8 @@ impl Waiting {
         next: Site,
         reason: Reason,
     ) -> Waiting {
-        let unit = Unit {
-            workgroup,
-            subgroup,
-            strand: number,
-            step: 0,
-            priority: 0,
-            next,
-            mask: strand.mask,
-            silent: false,
-            parked: false,
-            local: 0,
-        };
+        let mask = strand.mask;
+        let unit = Unit { workgroup, subgroup, strand: number, next, mask, ..Unit::default() };
         Waiting { unit, lanes: strand.live, reason, wrote: None }
     }
 }

@@ -57,7 +57,7 @@ struct Region {
 }
 
 /// The outline of one shader; see the module's page.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ShaderOutline {
     regions: Vec<Region>,
     spots: FxHashMap<Site, SmallVec<[Spot; 1]>>,
@@ -93,19 +93,13 @@ impl ShaderOutline {
         let root = Region { parent: 0, depth: 0, position: 0, is_loop: false, gaps: Vec::new() };
         let mut outline = ShaderOutline {
             regions: vec![root],
-            spots: FxHashMap::default(),
-            barriers: Vec::new(),
-            jumps: Vec::new(),
-            scalars: FxHashSet::default(),
             waits: decisions.waits,
             decides: decisions.decides,
             atomic_decides: decisions.by_atomics,
-            constant: FxHashSet::default(),
             fixed_semantics: shader.language == SourceLanguage::Glsl && !shader.vulkan_memory_model,
             updates,
             partners,
-            one_address: FxHashSet::default(),
-            places: FxHashMap::default(),
+            ..ShaderOutline::default()
         };
         let mut writer =
             Writer { outline: &mut outline, uniform, constants: FxHashSet::default(), position: 0 };

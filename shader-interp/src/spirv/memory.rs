@@ -421,17 +421,8 @@ impl Lowerer<'_> {
 
     /// A pointer to a whole private object.
     pub fn private_pointer(&self, variable: u32, object: u32, pointee: u32) -> Pointer {
-        Pointer {
-            base: Base::Private(object),
-            descriptor_array: false,
-            offset: None,
-            immediate: self.objects[object as usize].offset,
-            pointee,
-            layout: Layout::default(),
-            variable,
-            coherent: false,
-            volatile: false,
-        }
+        let immediate = self.objects[object as usize].offset;
+        Pointer { base: Base::Private(object), immediate, pointee, variable, ..Pointer::default() }
     }
 
     /// OpArrayLength: how many whole elements the descriptor's range holds after the array's offset.

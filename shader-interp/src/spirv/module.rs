@@ -36,6 +36,7 @@ pub(crate) struct Function {
 }
 
 /// What the first pass finds.
+#[derive(Default)]
 pub(crate) struct Module<'a> {
     /// The words.
     pub stream: Stream<'a>,
@@ -83,29 +84,8 @@ impl<'a> Module<'a> {
     pub fn read(words: &'a [u32], entry_point: &str) -> Result<Module<'a>, CompileError> {
         let stream = Stream::new(words)?;
         let bound = stream.bound as usize;
-        let mut module = Module {
-            stream,
-            long_vectors: false,
-            untyped_pointers: false,
-            vulkan_memory_model: false,
-            sets: FxHashMap::default(),
-            entry: 0,
-            entry_points: Vec::new(),
-            interface: Vec::new(),
-            stage: Stage::default(),
-            modes: Vec::new(),
-            names: FxHashMap::default(),
-            member_names: FxHashMap::default(),
-            strings: FxHashMap::default(),
-            sources: Vec::new(),
-            language: SourceLanguage::Unknown,
-            decorations: Decorations::default(),
-            globals: Vec::new(),
-            defined: vec![0; bound],
-            result_type: vec![0; bound],
-            functions: Vec::new(),
-            function_of: FxHashMap::default(),
-        };
+        let (defined, result_type) = (vec![0; bound], vec![0; bound]);
+        let mut module = Module { stream, defined, result_type, ..Module::default() };
         module.scan(entry_point)?;
         Ok(module)
     }

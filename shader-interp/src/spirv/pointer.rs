@@ -18,7 +18,7 @@ use spirv::{Decoration, Op, StorageClass};
 const WORKGROUP_ALIGNMENT: u32 = 64;
 
 /// What a pointer points into.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) enum Base {
     /// A buffer descriptor.
     Buffer {
@@ -34,6 +34,7 @@ pub(crate) enum Base {
     /// A Function or Private variable.
     Private(u32),
     /// The push constant block.
+    #[default]
     PushConstant,
     /// A built-in variable, by its number.
     Input(u32),
@@ -56,7 +57,7 @@ pub(crate) enum Base {
 }
 
 /// A pointer while it is followed: nothing of it is a value of the shader but its offsets.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pointer {
     /// What it points into.
     pub base: Base,
@@ -187,14 +188,11 @@ impl Lowerer<'_> {
         match self.types.get(self.type_of(id)?)?.kind {
             Type::Pointer { class: StorageClass::PhysicalStorageBuffer, pointee, .. } => Ok(Pointer {
                 base: Base::Physical(address),
-                descriptor_array: false,
-                offset: None,
-                immediate: 0,
                 pointee,
                 layout: Layout { explicit: true, ..Layout::default() },
-                variable: 0,
                 coherent: self.module.decorations.has(id, Decoration::Coherent),
                 volatile: self.module.decorations.has(id, Decoration::Volatile),
+                ..Pointer::default()
             }),
             _ => Err(CompileError::Invalid(format!("id {id} is no pointer"))),
         }
@@ -244,14 +242,11 @@ impl Lowerer<'_> {
         }
         let mut pointer = Pointer {
             base: Base::PushConstant,
-            descriptor_array: false,
-            offset: None,
-            immediate: 0,
             pointee,
-            layout: Layout::default(),
             variable: id,
             coherent: self.module.decorations.has(id, Decoration::Coherent),
             volatile: self.module.decorations.has(id, Decoration::Volatile),
+            ..Pointer::default()
         };
         let explicit = Layout { explicit: true, ..Layout::default() };
         match class {

@@ -21,6 +21,7 @@ struct Raw {
 }
 
 /// The table under construction. Site 0 is none.
+#[derive(Default)]
 pub(crate) struct Sites {
     raw: Vec<Raw>,
     known: FxHashMap<(u32, u32, u32), Site>,
@@ -51,12 +52,7 @@ impl Sites {
     pub fn new(module: &Module<'_>) -> Sites {
         let mut sites = Sites {
             raw: vec![Raw { word: 0, variable: 0, function: 0, source: None, call: 0 }],
-            known: FxHashMap::default(),
-            line: None,
-            last: None,
-            files: Vec::new(),
-            file_of: FxHashMap::default(),
-            by_name: FxHashMap::default(),
+            ..Sites::default()
         };
         for (file, text) in &module.sources {
             let index = sites.file(module, *file);

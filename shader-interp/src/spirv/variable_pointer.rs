@@ -131,17 +131,8 @@ impl Lowerer<'_> {
             StorageClasses::UNIFORM
         };
         let base = Base::Chosen { choice: self.choices.len() as u32, class };
-        let chosen = Pointer {
-            base,
-            descriptor_array: false,
-            offset: Some(offset),
-            immediate: 0,
-            pointee,
-            layout,
-            variable: 0,
-            coherent,
-            volatile,
-        };
+        let chosen =
+            Pointer { base, offset: Some(offset), pointee, layout, coherent, volatile, ..Pointer::default() };
         let choice = Choice { tag, roots, null };
         if let ([root], false) = (&choice.roots[..], null) {
             let root = *root;

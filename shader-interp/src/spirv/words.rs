@@ -35,7 +35,7 @@ const NEWER: &[(u32, Op)] = &[
 ];
 
 /// A module's words after the header was checked.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct Stream<'a> {
     words: &'a [u32],
     /// All ids are below it.

@@ -21,7 +21,7 @@ pub(super) struct Done {
     pub written: Option<i64>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct ThreadState {
     pub pc: usize,
     pub registers: Vec<i64>,
@@ -50,7 +50,7 @@ pub(super) struct Arrivals {
     pub number: u32,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct State {
     pub threads: Vec<ThreadState>,
     pub events: Vec<Done>,
