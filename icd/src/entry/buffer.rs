@@ -159,7 +159,6 @@ pub unsafe fn sharing(
 }
 
 creates! {
-    /// vkCreateBuffer.
     fn create_buffer(device, info: vk::BufferCreateInfo<'_>) -> vk::Buffer {
         sparse::check_flags(&device, vk::ImageCreateFlags::from_raw(info.flags.as_raw()))?;
         if info.size == 0 {
@@ -218,7 +217,6 @@ creates! {
 }
 
 destroys! {
-    /// vkDestroyBuffer.
     fn destroy_buffer(device, buffer: vk::Buffer) {
         if let Some(object) = destroy::<Buffer>(&device, buffer, "vkDestroyBuffer")?
             && let Some((memory, offset)) = object.binding.get()
@@ -238,7 +236,6 @@ destroys! {
 }
 
 entries! {
-    /// vkBindBufferMemory.
     fn bind_buffer_memory(
         device: Arc<Device>,
         buffer: Arc<Buffer>,
@@ -248,7 +245,6 @@ entries! {
         buffer.bind(&device, memory, offset)
     }
 
-    /// vkBindBufferMemory2.
     fn bind_buffer_memory2(device: Arc<Device>, infos: &[vk::BindBufferMemoryInfo<'_>]) -> vk::Result {
         bind_each(infos, |info| (
             handle::get::<Buffer>(info.buffer).and_then(|buffer| buffer.bind(&device, info.memory, info.memory_offset)),
@@ -256,7 +252,6 @@ entries! {
         ))
     }
 
-    /// vkGetBufferMemoryRequirements.
     fn get_buffer_memory_requirements(
         _device: Arc<Device>,
         buffer: vk::Buffer,
@@ -268,7 +263,6 @@ entries! {
         ffi::write(out, Buffer::requirements(buffer.size, buffer.flags))
     }
 
-    /// vkGetBufferMemoryRequirements2.
     fn get_buffer_memory_requirements2(
         _device: Arc<Device>,
         info: *const vk::BufferMemoryRequirementsInfo2<'_>,
@@ -281,7 +275,6 @@ entries! {
         Ok(())
     }
 
-    /// vkGetDeviceBufferMemoryRequirements.
     fn get_device_buffer_memory_requirements(
         _device: Arc<Device>,
         info: *const vk::DeviceBufferMemoryRequirements<'_>,
@@ -293,7 +286,6 @@ entries! {
         Ok(())
     }
 
-    /// vkGetBufferDeviceAddress.
     fn get_buffer_device_address(_device: Arc<Device>, info: &vk::BufferDeviceAddressInfo<'_>) -> u64 {
         let buffer = handle::get::<Buffer>(info.buffer)?;
         if !buffer.usage.contains(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS) {

@@ -23,7 +23,6 @@ pub struct BufferView {
 object!(BufferView, vk::BufferView, kind::BUFFER_VIEW);
 
 creates! {
-    /// vkCreateBufferView.
     fn create_buffer_view(_device, info: vk::BufferViewCreateInfo<'_>) -> vk::BufferView {
         let buffer = handle::get::<Buffer>(info.buffer)?;
         let Some(format) = formats::info(info.format) else {
@@ -47,6 +46,5 @@ creates! {
 }
 
 destroys! {
-    /// vkDestroyBufferView.
     fn destroy_buffer_view(BufferView) as "vkDestroyBufferView";
 }

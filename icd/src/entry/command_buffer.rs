@@ -51,7 +51,6 @@ fn push_set(
 }
 
 entries! {
-    /// vkCmdBindPipeline.
     fn cmd_bind_pipeline(buffer: vk::CommandBuffer, point: vk::PipelineBindPoint, pipeline: vk::Pipeline) {
         push(buffer, |r, _| {
             if point == vk::PipelineBindPoint::GRAPHICS {
@@ -65,7 +64,6 @@ entries! {
         })
     }
 
-    /// vkCmdBindDescriptorSets.
     fn cmd_bind_descriptor_sets(
         buffer: vk::CommandBuffer,
         point: vk::PipelineBindPoint,
@@ -143,7 +141,6 @@ entries! {
         })
     }
 
-    /// vkCmdPushConstants.
     fn cmd_push_constants(
         buffer: vk::CommandBuffer,
         layout: vk::PipelineLayout,
@@ -214,12 +211,10 @@ entries! {
         Ok(())
     }
 
-    /// vkCmdDispatch.
     fn cmd_dispatch(buffer: vk::CommandBuffer, x: u32, y: u32, z: u32) {
         record(buffer, |_, _| Ok(Command::Dispatch([0; 3], [x, y, z])))
     }
 
-    /// vkCmdDispatchBase.
     fn cmd_dispatch_base(
         buffer: vk::CommandBuffer,
         base_x: u32,
@@ -232,7 +227,6 @@ entries! {
         record(buffer, |_, _| Ok(Command::Dispatch([base_x, base_y, base_z], [x, y, z])))
     }
 
-    /// vkCmdDispatchIndirect.
     fn cmd_dispatch_indirect(buffer: vk::CommandBuffer, parameters: vk::Buffer, offset: vk::DeviceSize) {
         record(buffer, |_, _| {
             let parameters = handle::get::<Buffer>(parameters)?;
@@ -243,7 +237,6 @@ entries! {
         })
     }
 
-    /// vkCmdExecuteCommands.
     fn cmd_execute_commands(buffer: vk::CommandBuffer, secondaries: &[vk::CommandBuffer]) {
         record(buffer, |r, device| {
             let list = secondaries

@@ -50,7 +50,6 @@ fn gone(device: &Device, buffer: vk::CommandBuffer, recorded: Option<Arc<Recorde
 }
 
 creates! {
-    /// vkCreateCommandPool.
     fn create_command_pool(device, info: vk::CommandPoolCreateInfo<'_>) -> vk::CommandPool {
         let index = info.queue_family_index;
         if queues::count(index) == 0 {
@@ -62,7 +61,6 @@ creates! {
 }
 
 destroys! {
-    /// vkDestroyCommandPool.
     fn destroy_command_pool(device, pool: vk::CommandPool) {
         if let Some(pool) = destroy::end::<CommandPool>(&device, pool)? {
             for buffer in std::mem::take(&mut *pool.buffers.lock()) {
@@ -74,7 +72,6 @@ destroys! {
 }
 
 entries! {
-    /// vkResetCommandPool.
     fn reset_command_pool(
         device: Arc<Device>,
         pool: Arc<CommandPool>,
@@ -93,7 +90,6 @@ entries! {
         Ok(())
     }
 
-    /// vkAllocateCommandBuffers.
     fn allocate_command_buffers(
         device: Arc<Device>,
         info: &vk::CommandBufferAllocateInfo<'_>,
@@ -110,7 +106,6 @@ entries! {
         Ok(())
     }
 
-    /// vkFreeCommandBuffers.
     fn free_command_buffers(device: Arc<Device>, pool: Arc<CommandPool>, buffers: &[vk::CommandBuffer]) {
         for buffer in buffers {
             pool.buffers.lock().remove(&vk::Handle::as_raw(*buffer));
@@ -119,7 +114,6 @@ entries! {
         Ok(())
     }
 
-    /// vkBeginCommandBuffer.
     fn begin_command_buffer(buffer: vk::CommandBuffer, info: &vk::CommandBufferBeginInfo<'_>) -> vk::Result {
         let object = handle::dispatchable::<CommandBuffer>(buffer)?;
         let recorded = object.begin(info.flags)?;
@@ -127,12 +121,10 @@ entries! {
         Ok(())
     }
 
-    /// vkEndCommandBuffer.
     fn end_command_buffer(buffer: vk::CommandBuffer) -> vk::Result {
         handle::dispatchable::<CommandBuffer>(buffer)?.end()
     }
 
-    /// vkResetCommandBuffer.
     fn reset_command_buffer(buffer: vk::CommandBuffer, _flags: vk::CommandBufferResetFlags) -> vk::Result {
         let object = handle::dispatchable::<CommandBuffer>(buffer)?;
         gone(&object.device, buffer, object.reset(), "vkResetCommandBuffer");

@@ -212,7 +212,6 @@ fn timestamp(
 }
 
 entries! {
-    /// vkCmdPipelineBarrier.
     fn cmd_pipeline_barrier(
         buffer: vk::CommandBuffer,
         from: vk::PipelineStageFlags,
@@ -229,7 +228,6 @@ entries! {
         })
     }
 
-    /// vkCmdPipelineBarrier2.
     fn cmd_pipeline_barrier2(buffer: vk::CommandBuffer, info: *const vk::DependencyInfo<'_>) {
         record(buffer, |r, device| {
             let info = ffi::read(info)?;
@@ -238,7 +236,6 @@ entries! {
         })
     }
 
-    /// vkCmdSetEvent.
     fn cmd_set_event(buffer: vk::CommandBuffer, event: vk::Event, from: vk::PipelineStageFlags) {
         record(buffer, |r, device| {
             let stages = (from, vk::PipelineStageFlags::empty());
@@ -247,7 +244,6 @@ entries! {
         })
     }
 
-    /// vkCmdSetEvent2.
     fn cmd_set_event2(buffer: vk::CommandBuffer, event: vk::Event, info: *const vk::DependencyInfo<'_>) {
         record(buffer, |r, device| {
             let d = Reader::new("vkCmdSetEvent2", r, device).each(ffi::read(info)?)?;
@@ -255,17 +251,14 @@ entries! {
         })
     }
 
-    /// vkCmdResetEvent.
     fn cmd_reset_event(buffer: vk::CommandBuffer, event: vk::Event, _stages: vk::PipelineStageFlags) {
         record(buffer, |_, _| Ok(Command::ResetEvent(handle::get::<Event>(event)?)))
     }
 
-    /// vkCmdResetEvent2.
     fn cmd_reset_event2(buffer: vk::CommandBuffer, event: vk::Event, _stages: vk::PipelineStageFlags2) {
         record(buffer, |_, _| Ok(Command::ResetEvent(handle::get::<Event>(event)?)))
     }
 
-    /// vkCmdWaitEvents.
     fn cmd_wait_events(
         buffer: vk::CommandBuffer,
         list: &[vk::Event],
@@ -283,7 +276,6 @@ entries! {
         })
     }
 
-    /// vkCmdWaitEvents2.
     fn cmd_wait_events2(
         buffer: vk::CommandBuffer,
         count: u32,
@@ -300,7 +292,6 @@ entries! {
         })
     }
 
-    /// vkCmdBeginQuery.
     fn cmd_begin_query(
         buffer: vk::CommandBuffer,
         pool: vk::QueryPool,
@@ -310,17 +301,14 @@ entries! {
         record(buffer, |_, _| Ok(Command::BeginQuery(queries(pool, query, 1)?)))
     }
 
-    /// vkCmdEndQuery.
     fn cmd_end_query(buffer: vk::CommandBuffer, pool: vk::QueryPool, query: u32) {
         record(buffer, |_, _| Ok(Command::EndQuery(queries(pool, query, 1)?, query)))
     }
 
-    /// vkCmdResetQueryPool.
     fn cmd_reset_query_pool(buffer: vk::CommandBuffer, pool: vk::QueryPool, first: u32, count: u32) {
         record(buffer, |_, _| Ok(Command::ResetQueries(queries(pool, first, count)?, first, count)))
     }
 
-    /// vkCmdWriteTimestamp.
     fn cmd_write_timestamp(
         buffer: vk::CommandBuffer,
         stage: vk::PipelineStageFlags,
@@ -330,7 +318,6 @@ entries! {
         timestamp(buffer, vk::PipelineStageFlags2::from_raw(stage.as_raw().into()), pool, query)
     }
 
-    /// vkCmdWriteTimestamp2.
     fn cmd_write_timestamp2(
         buffer: vk::CommandBuffer,
         stage: vk::PipelineStageFlags2,
@@ -340,7 +327,6 @@ entries! {
         timestamp(buffer, stage, pool, query)
     }
 
-    /// vkCmdCopyQueryPoolResults.
     fn cmd_copy_query_pool_results(
         buffer: vk::CommandBuffer,
         pool: vk::QueryPool,

@@ -214,7 +214,6 @@ entries! {
         copy_indirect(buffer, (address, stride.into(), count), to)
     }
 
-    /// vkCmdCopyBuffer.
     fn cmd_copy_buffer(
         buffer: vk::CommandBuffer,
         from: vk::Buffer,
@@ -224,12 +223,10 @@ entries! {
         copy_buffer(buffer, from, to, regions.to_vec())
     }
 
-    /// vkCmdCopyBuffer2.
     fn cmd_copy_buffer2(buffer: vk::CommandBuffer, info: &vk::CopyBufferInfo2<'_>) {
         copy_buffer(buffer, info.src_buffer, info.dst_buffer, older(info.p_regions, info.region_count))
     }
 
-    /// vkCmdFillBuffer.
     fn cmd_fill_buffer(
         buffer: vk::CommandBuffer,
         to: vk::Buffer,
@@ -248,7 +245,6 @@ entries! {
         })
     }
 
-    /// vkCmdUpdateBuffer.
     fn cmd_update_buffer(
         buffer: vk::CommandBuffer,
         to: vk::Buffer,
@@ -265,7 +261,6 @@ entries! {
         })
     }
 
-    /// vkCmdCopyImage.
     fn cmd_copy_image(
         buffer: vk::CommandBuffer,
         from: vk::Image,
@@ -277,14 +272,12 @@ entries! {
         copy_image(buffer, (from, from_layout), (to, to_layout), regions.to_vec())
     }
 
-    /// vkCmdCopyImage2.
     fn cmd_copy_image2(buffer: vk::CommandBuffer, info: &vk::CopyImageInfo2<'_>) {
         let regions = older(info.p_regions, info.region_count);
         let (from, to) = ((info.src_image, info.src_image_layout), (info.dst_image, info.dst_image_layout));
         copy_image(buffer, from, to, regions)
     }
 
-    /// vkCmdCopyBufferToImage.
     fn cmd_copy_buffer_to_image(
         buffer: vk::CommandBuffer,
         from: vk::Buffer,
@@ -295,13 +288,11 @@ entries! {
         buffer_to_image(buffer, from, (to, layout), regions.to_vec())
     }
 
-    /// vkCmdCopyBufferToImage2.
     fn cmd_copy_buffer_to_image2(buffer: vk::CommandBuffer, info: &vk::CopyBufferToImageInfo2<'_>) {
         let regions = older(info.p_regions, info.region_count);
         buffer_to_image(buffer, info.src_buffer, (info.dst_image, info.dst_image_layout), regions)
     }
 
-    /// vkCmdCopyImageToBuffer.
     fn cmd_copy_image_to_buffer(
         buffer: vk::CommandBuffer,
         from: vk::Image,
@@ -312,13 +303,11 @@ entries! {
         image_to_buffer(buffer, (from, layout), to, regions.to_vec())
     }
 
-    /// vkCmdCopyImageToBuffer2.
     fn cmd_copy_image_to_buffer2(buffer: vk::CommandBuffer, info: &vk::CopyImageToBufferInfo2<'_>) {
         let regions = older(info.p_regions, info.region_count);
         image_to_buffer(buffer, (info.src_image, info.src_image_layout), info.dst_buffer, regions)
     }
 
-    /// vkCmdBlitImage.
     fn cmd_blit_image(
         buffer: vk::CommandBuffer,
         from: vk::Image,
@@ -331,14 +320,12 @@ entries! {
         blit_image(buffer, (from, from_layout), (to, to_layout), regions.to_vec(), filter)
     }
 
-    /// vkCmdBlitImage2.
     fn cmd_blit_image2(buffer: vk::CommandBuffer, info: &vk::BlitImageInfo2<'_>) {
         let regions = older(info.p_regions, info.region_count);
         let (from, to) = ((info.src_image, info.src_image_layout), (info.dst_image, info.dst_image_layout));
         blit_image(buffer, from, to, regions, info.filter)
     }
 
-    /// vkCmdResolveImage.
     fn cmd_resolve_image(
         buffer: vk::CommandBuffer,
         from: vk::Image,
@@ -350,7 +337,6 @@ entries! {
         resolve_image(buffer, (from, from_layout), (to, to_layout), (regions.to_vec(), Ok(None)))
     }
 
-    /// vkCmdResolveImage2.
     fn cmd_resolve_image2(buffer: vk::CommandBuffer, info: &vk::ResolveImageInfo2<'_>) {
         let modes = resolve_modes(ffi::find::<ResolveImageModeInfoKHR>(info.p_next));
         let regions = older(info.p_regions, info.region_count);
@@ -358,7 +344,6 @@ entries! {
         resolve_image(buffer, from, to, (regions, modes))
     }
 
-    /// vkCmdClearColorImage.
     fn cmd_clear_color_image(
         buffer: vk::CommandBuffer,
         image: vk::Image,
@@ -372,7 +357,6 @@ entries! {
         })
     }
 
-    /// vkCmdClearDepthStencilImage.
     fn cmd_clear_depth_stencil_image(
         buffer: vk::CommandBuffer,
         image: vk::Image,

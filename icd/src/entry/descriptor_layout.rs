@@ -185,7 +185,6 @@ impl DescriptorSetLayout {
 }
 
 creates! {
-    /// vkCreateDescriptorSetLayout.
     fn create_descriptor_set_layout(
         _device,
         info: vk::DescriptorSetLayoutCreateInfo<'_>,
@@ -195,12 +194,10 @@ creates! {
 }
 
 destroys! {
-    /// vkDestroyDescriptorSetLayout.
     fn destroy_descriptor_set_layout(DescriptorSetLayout);
 }
 
 entries! {
-    /// vkGetDescriptorSetLayoutSupport.
     fn get_descriptor_set_layout_support(
         _device: Arc<Device>,
         info: *const vk::DescriptorSetLayoutCreateInfo<'_>,

@@ -122,7 +122,6 @@ impl DescriptorPool {
 }
 
 creates! {
-    /// vkCreateDescriptorPool.
     fn create_descriptor_pool(_device, info: vk::DescriptorPoolCreateInfo<'_>) -> vk::DescriptorPool {
         let mut descriptors = BTreeMap::new();
         for size in ffi::slice(info.p_pool_sizes, info.pool_size_count) {
@@ -137,7 +136,6 @@ creates! {
 }
 
 destroys! {
-    /// vkDestroyDescriptorPool.
     fn destroy_descriptor_pool(device, pool: vk::DescriptorPool) {
         match end::<DescriptorPool>(&device, pool)? {
             Some(pool) => pool.clear(&device, "vkDestroyDescriptorPool"),
@@ -147,7 +145,6 @@ destroys! {
 }
 
 entries! {
-    /// vkResetDescriptorPool.
     fn reset_descriptor_pool(
         device: Arc<Device>,
         pool: Arc<DescriptorPool>,
@@ -197,7 +194,6 @@ entries! {
         Err(error)
     }
 
-    /// vkFreeDescriptorSets.
     fn free_descriptor_sets(
         device: Arc<Device>,
         pool: Arc<DescriptorPool>,

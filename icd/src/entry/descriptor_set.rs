@@ -381,7 +381,6 @@ pub fn changed(
 }
 
 entries! {
-    /// vkUpdateDescriptorSets.
     fn update_descriptor_sets(
         device: Arc<Device>,
         writes: &[vk::WriteDescriptorSet<'_>],

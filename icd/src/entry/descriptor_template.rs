@@ -72,7 +72,6 @@ impl DescriptorUpdateTemplate {
 }
 
 creates! {
-    /// vkCreateDescriptorUpdateTemplate.
     fn create_descriptor_update_template(
         _device,
         info: vk::DescriptorUpdateTemplateCreateInfo<'_>,
@@ -83,12 +82,10 @@ creates! {
 }
 
 destroys! {
-    /// vkDestroyDescriptorUpdateTemplate.
     fn destroy_descriptor_update_template(DescriptorUpdateTemplate);
 }
 
 entries! {
-    /// vkUpdateDescriptorSetWithTemplate.
     fn update_descriptor_set_with_template(
         device: Arc<Device>,
         set: vk::DescriptorSet,

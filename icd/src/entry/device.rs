@@ -206,7 +206,6 @@ fn release(device: &Arc<Device>) {
 }
 
 entries! {
-    /// vkCreateDevice.
     fn create_device(
         physical: Arc<PhysicalDevice>,
         info: *const vk::DeviceCreateInfo<'_>,
@@ -246,7 +245,6 @@ entries! {
         ended.and(alive)
     }
 
-    /// vkGetDeviceQueue.
     fn get_device_queue(device: Arc<Device>, family: u32, index: u32, out: *mut vk::Queue) {
         ffi::write(out, queue_of(&device, family, index))
     }
@@ -301,7 +299,6 @@ entries! {
         Ok(())
     }
 
-    /// vkDeviceWaitIdle.
     fn device_wait_idle(device: Arc<Device>) -> vk::Result {
         device.alive()?;
         let synchronize = || calls::waited(&device, "vkDeviceWaitIdle");

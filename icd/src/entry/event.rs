@@ -57,7 +57,6 @@ impl Event {
 }
 
 creates! {
-    /// vkCreateEvent.
     fn create_event(_device, _info: vk::EventCreateInfo<'_>) -> vk::Event {
         let event = Arc::new(Event::default());
         let handle = handle::insert(event.clone());
@@ -67,12 +66,10 @@ creates! {
 }
 
 destroys! {
-    /// vkDestroyEvent.
     fn destroy_event(Event) as "vkDestroyEvent";
 }
 
 entries! {
-    /// vkGetEventStatus.
     fn get_event_status(device: Arc<Device>, event: Arc<Event>) -> vk::Result {
         device.alive()?;
         status::settle_all(&*device);
@@ -86,7 +83,6 @@ entries! {
         Ok(if set { vk::Result::EVENT_SET } else { vk::Result::EVENT_RESET })
     }
 
-    /// vkSetEvent.
     fn set_event(device: Arc<Device>, event: vk::Event) -> vk::Result {
         calls::synchronize(&device, "vkSetEvent");
         let token = device.hazards.as_ref().map(|hazards| hazards.host_event());
@@ -96,7 +92,6 @@ entries! {
         Ok(())
     }
 
-    /// vkResetEvent.
     fn reset_event(device: Arc<Device>, event: Arc<Event>) -> vk::Result {
         event.reset();
         device.progress.notify();

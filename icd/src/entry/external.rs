@@ -36,19 +36,16 @@ macro_rules! payloads {
 }
 
 payloads! {
-    /// vkGetPhysicalDeviceExternalFenceProperties.
     fn get_physical_device_external_fence_properties(
         vk::PhysicalDeviceExternalFenceInfo<'_>, vk::ExternalFenceProperties<'_>
     ) { external_fence_features: ExternalFenceFeatureFlags of ExternalFenceHandleTypeFlags }
 
-    /// vkGetPhysicalDeviceExternalSemaphoreProperties.
     fn get_physical_device_external_semaphore_properties(
         vk::PhysicalDeviceExternalSemaphoreInfo<'_>, vk::ExternalSemaphoreProperties<'_>
     ) { external_semaphore_features: ExternalSemaphoreFeatureFlags of ExternalSemaphoreHandleTypeFlags }
 }
 
 entries! {
-    /// vkGetPhysicalDeviceExternalBufferProperties.
     fn get_physical_device_external_buffer_properties(
         _device: Arc<PhysicalDevice>,
         info: &vk::PhysicalDeviceExternalBufferInfo<'_>,

@@ -16,7 +16,6 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 
 creates! {
-    /// vkCreateFence.
     fn create_fence(_device, info: vk::FenceCreateInfo<'_>) -> vk::Fence {
         let signaled = info.flags.contains(vk::FenceCreateFlags::SIGNALED);
         let export = ffi::find::<vk::ExportFenceCreateInfo<'_>>(info.p_next);
@@ -30,7 +29,6 @@ creates! {
 }
 
 destroys! {
-    /// vkDestroyFence.
     fn destroy_fence(Fence) as "vkDestroyFence";
 }
 
@@ -56,7 +54,6 @@ entries! {
         Ok(())
     }
 
-    /// vkResetFences.
     fn reset_fences(device: Arc<Device>, fences: &[vk::Fence]) -> vk::Result {
         for raw in fences {
             let fence = handle::get::<Fence>(*raw)?;
@@ -66,7 +63,6 @@ entries! {
         Ok(())
     }
 
-    /// vkGetFenceStatus.
     fn get_fence_status(device: Arc<Device>, fence: Arc<Fence>) -> vk::Result {
         device.alive()?;
         let Some(told) = fence.ask(&*device) else { return Ok(vk::Result::NOT_READY) };
@@ -75,7 +71,6 @@ entries! {
         Ok(vk::Result::SUCCESS)
     }
 
-    /// vkWaitForFences.
     fn wait_for_fences(
         device: Arc<Device>,
         count: u32,

@@ -19,7 +19,6 @@ fn query(device: vk::PhysicalDevice, query: &ImageQuery) -> Outcome<vk::ImageFor
 }
 
 entries! {
-    /// vkGetPhysicalDeviceFormatProperties.
     fn get_physical_device_format_properties(
         _device: Arc<PhysicalDevice>,
         format: vk::Format,
@@ -28,7 +27,6 @@ entries! {
         ffi::write(out, formats::properties(format))
     }
 
-    /// vkGetPhysicalDeviceFormatProperties2.
     fn get_physical_device_format_properties2(
         _device: Arc<PhysicalDevice>,
         format: vk::Format,
@@ -44,7 +42,6 @@ entries! {
         Ok(())
     }
 
-    /// vkGetPhysicalDeviceImageFormatProperties.
     fn get_physical_device_image_format_properties(
         device: vk::PhysicalDevice,
         format: vk::Format,
@@ -63,7 +60,6 @@ entries! {
         }
     }
 
-    /// vkGetPhysicalDeviceImageFormatProperties2.
     fn get_physical_device_image_format_properties2(
         device: vk::PhysicalDevice,
         info: *const vk::PhysicalDeviceImageFormatInfo2<'_>,

@@ -34,7 +34,6 @@ unsafe fn create_pipeline(info: &vk::GraphicsPipelineCreateInfo<'_>) -> Outcome<
 }
 
 entries! {
-    /// vkCreateGraphicsPipelines.
     fn create_graphics_pipelines(
         _device: Arc<Device>,
         cache: vk::PipelineCache,

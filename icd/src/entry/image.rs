@@ -447,7 +447,6 @@ fn plane_aspect(plane: u32) -> vk::ImageAspectFlags {
 }
 
 creates! {
-    /// vkCreateImage.
     fn create_image(device, info: vk::ImageCreateInfo<'_>) -> vk::Image {
         let image = Arc::new(Image::new(&device, info)?);
         let sparse = match image.flags.contains(vk::ImageCreateFlags::SPARSE_BINDING) {
@@ -477,7 +476,6 @@ creates! {
 }
 
 destroys! {
-    /// vkDestroyImage.
     fn destroy_image(device, image: vk::Image) {
         let ended = destroy::<Image>(&device, image, "vkDestroyImage")?;
         for bound in ended.iter().flat_map(|image| image.bounds()) {
@@ -488,7 +486,6 @@ destroys! {
 }
 
 entries! {
-    /// vkBindImageMemory.
     fn bind_image_memory(
         _device: Arc<Device>,
         image: Arc<Image>,
@@ -498,7 +495,6 @@ entries! {
         image.bind(memory, offset, None)
     }
 
-    /// vkBindImageMemory2.
     fn bind_image_memory2(_device: Arc<Device>, infos: &[vk::BindImageMemoryInfo<'_>]) -> vk::Result {
         bind_each(infos, |info| {
             let plane = ffi::find::<vk::BindImagePlaneMemoryInfo<'_>>(info.p_next).map(|p| p.plane_aspect);
@@ -507,7 +503,6 @@ entries! {
         })
     }
 
-    /// vkGetImageMemoryRequirements.
     fn get_image_memory_requirements(
         _device: Arc<Device>,
         image: vk::Image,
@@ -518,7 +513,6 @@ entries! {
         ffi::write(out, handle::get::<Image>(image)?.requirements(None)?)
     }
 
-    /// vkGetImageMemoryRequirements2.
     fn get_image_memory_requirements2(
         _device: Arc<Device>,
         info: *const vk::ImageMemoryRequirementsInfo2<'_>,
@@ -532,7 +526,6 @@ entries! {
         Ok(())
     }
 
-    /// vkGetDeviceImageMemoryRequirements.
     fn get_device_image_memory_requirements(
         device: Arc<Device>,
         info: *const vk::DeviceImageMemoryRequirements<'_>,
@@ -546,7 +539,6 @@ entries! {
         Ok(())
     }
 
-    /// vkGetImageSubresourceLayout.
     fn get_image_subresource_layout(
         _device: Arc<Device>,
         image: vk::Image,

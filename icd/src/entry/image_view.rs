@@ -201,7 +201,6 @@ fn viewed(
 }
 
 creates! {
-    /// vkCreateImageView.
     fn create_image_view(device, info: vk::ImageViewCreateInfo<'_>) -> vk::ImageView {
         let whole = handle::get::<Image>(info.image)?;
         let conversion = YcbcrConversion::asked_for(info.p_next)?;
@@ -252,7 +251,6 @@ creates! {
 }
 
 destroys! {
-    /// vkDestroyImageView.
     fn destroy_image_view(device, view: vk::ImageView) {
         destroy_described::<ImageView>(&device, view, "vkDestroyImageView")?;
         Ok(())

@@ -97,7 +97,6 @@ fn check_layer(name: *const std::ffi::c_char) -> Outcome<()> {
 }
 
 entries! {
-    /// vkCreateInstance.
     fn create_instance(
         info: &vk::InstanceCreateInfo<'_>,
         _allocator: *const vk::AllocationCallbacks<'_>,
@@ -132,7 +131,6 @@ entries! {
         ffi::write(out, handle::insert_dispatchable(instance))
     }
 
-    /// vkDestroyInstance.
     fn destroy_instance(instance: vk::Instance, _allocator: *const vk::AllocationCallbacks<'_>) {
         if let Some(instance) = handle::take_dispatchable::<Instance>(instance)?
             && let Some(physical) = instance.physical_device.get()
@@ -142,7 +140,6 @@ entries! {
         Ok(())
     }
 
-    /// vkEnumeratePhysicalDevices.
     fn enumerate_physical_devices(
         instance: Arc<Instance>,
         count: *mut u32,
@@ -151,7 +148,6 @@ entries! {
         ffi::enumerate(&[instance.physical_device()?], count, out)
     }
 
-    /// vkEnumeratePhysicalDeviceGroups.
     fn enumerate_physical_device_groups(
         instance: Arc<Instance>,
         count: *mut u32,
@@ -174,12 +170,10 @@ entries! {
         Ok(vk::Result::SUCCESS)
     }
 
-    /// vkEnumerateInstanceVersion.
     fn enumerate_instance_version(out: *mut u32) -> vk::Result {
         ffi::write(out, API_VERSION)
     }
 
-    /// vkEnumerateInstanceExtensionProperties.
     fn enumerate_instance_extension_properties(
         layer: *const std::ffi::c_char,
         count: *mut u32,
@@ -191,7 +185,6 @@ entries! {
         ffi::enumerate(&extensions::properties(&extensions::instance(surfaces)), count, out)
     }
 
-    /// vkEnumerateInstanceLayerProperties.
     fn enumerate_instance_layer_properties(count: *mut u32, out: *mut vk::LayerProperties) -> vk::Result {
         ffi::enumerate(&[], count, out)
     }

@@ -451,7 +451,6 @@ fn each_range(
 }
 
 creates! {
-    /// vkAllocateMemory.
     fn allocate_memory(device, info: vk::MemoryAllocateInfo<'_>) -> vk::DeviceMemory {
         if info.allocation_size == 0 {
             return Err(Error::usage("allocationSize is 0"));
@@ -492,7 +491,6 @@ creates! {
 }
 
 destroys! {
-    /// vkFreeMemory.
     fn free_memory(device, memory: vk::DeviceMemory) {
         calls::synchronize(&device, "vkFreeMemory");
         if let Some(object) = destroy::<DeviceMemory>(&device, memory, "vkFreeMemory")? {
@@ -507,7 +505,6 @@ destroys! {
 }
 
 entries! {
-    /// vkMapMemory.
     fn map_memory(
         device: Arc<Device>,
         memory: vk::DeviceMemory,
@@ -532,7 +529,6 @@ entries! {
         Ok(())
     }
 
-    /// vkUnmapMemory.
     fn unmap_memory(device: Arc<Device>, memory: Arc<DeviceMemory>) {
         calls::synchronize(&device, "vkUnmapMemory");
         memory.unmap()
@@ -545,12 +541,10 @@ entries! {
         memory.unmap()
     }
 
-    /// vkFlushMappedMemoryRanges.
     fn flush_mapped_memory_ranges(device: Arc<Device>, ranges: &[vk::MappedMemoryRange<'_>]) -> vk::Result {
         each_range(&device, "vkFlushMappedMemoryRanges", ranges, calls::flush)
     }
 
-    /// vkInvalidateMappedMemoryRanges.
     fn invalidate_mapped_memory_ranges(device: Arc<Device>, ranges: &[vk::MappedMemoryRange<'_>]) -> vk::Result {
         each_range(&device, "vkInvalidateMappedMemoryRanges", ranges, calls::invalidate)
     }
@@ -560,7 +554,6 @@ entries! {
         Ok(())
     }
 
-    /// vkGetDeviceMemoryCommitment.
     fn get_device_memory_commitment(
         _device: Arc<Device>,
         memory: Arc<DeviceMemory>,
@@ -570,7 +563,6 @@ entries! {
         ffi::write(out, if memory.lazy { memory.bytes.committed().min(size) } else { size })
     }
 
-    /// vkGetDeviceMemoryOpaqueCaptureAddress.
     fn get_device_memory_opaque_capture_address(
         _device: Arc<Device>,
         info: &vk::DeviceMemoryOpaqueCaptureAddressInfo<'_>,

@@ -42,24 +42,20 @@ impl Origin for vk::PhysicalDevice {
 }
 
 entries! {
-    /// vkGetPhysicalDeviceFeatures.
     fn get_physical_device_features(device: Arc<PhysicalDevice>, out: *mut vk::PhysicalDeviceFeatures) {
         ffi::write(out, device.caps.features.v10)
     }
 
-    /// vkGetPhysicalDeviceFeatures2.
     fn get_physical_device_features2(device: Arc<PhysicalDevice>, out: &mut vk::PhysicalDeviceFeatures2<'_>) {
         out.features = device.caps.features.v10;
         features::fill_chain(&device.caps.features, ffi::chain(out.p_next));
         Ok(())
     }
 
-    /// vkGetPhysicalDeviceProperties.
     fn get_physical_device_properties(device: Arc<PhysicalDevice>, out: *mut vk::PhysicalDeviceProperties) {
         ffi::write(out, device.caps.properties())
     }
 
-    /// vkGetPhysicalDeviceProperties2.
     fn get_physical_device_properties2(
         device: Arc<PhysicalDevice>,
         out: &mut vk::PhysicalDeviceProperties2<'_>,
@@ -69,7 +65,6 @@ entries! {
         Ok(())
     }
 
-    /// vkGetPhysicalDeviceQueueFamilyProperties.
     fn get_physical_device_queue_family_properties(
         device: Arc<PhysicalDevice>,
         count: *mut u32,
@@ -79,7 +74,6 @@ entries! {
         Ok(())
     }
 
-    /// vkGetPhysicalDeviceQueueFamilyProperties2.
     fn get_physical_device_queue_family_properties2(
         device: Arc<PhysicalDevice>,
         count: *mut u32,
@@ -103,7 +97,6 @@ entries! {
         ffi::write(count, room)
     }
 
-    /// vkGetPhysicalDeviceMemoryProperties.
     fn get_physical_device_memory_properties(
         device: Arc<PhysicalDevice>,
         out: *mut vk::PhysicalDeviceMemoryProperties,
@@ -152,7 +145,6 @@ entries! {
         })
     }
 
-    /// vkEnumerateDeviceExtensionProperties.
     fn enumerate_device_extension_properties(
         device: Arc<PhysicalDevice>,
         layer: *const c_char,
@@ -166,7 +158,6 @@ entries! {
         ffi::enumerate(&extensions::properties(&extensions::device(caps.surfaces)), count, out)
     }
 
-    /// vkEnumerateDeviceLayerProperties.
     fn enumerate_device_layer_properties(
         _device: Arc<PhysicalDevice>,
         count: *mut u32,

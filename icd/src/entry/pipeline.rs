@@ -413,7 +413,6 @@ pub unsafe fn create_each<I: CreateInfo>(
 }
 
 destroys! {
-    /// vkDestroyPipeline.
     fn destroy_pipeline(device, pipeline: vk::Pipeline) {
         if handle::get::<graphics::Pipeline>(pipeline).is_ok() {
             destroy::<graphics::Pipeline>(&device, pipeline, "vkDestroyPipeline")?;
@@ -425,7 +424,6 @@ destroys! {
 }
 
 entries! {
-    /// vkCreateComputePipelines.
     fn create_compute_pipelines(
         device: Arc<Device>,
         cache: vk::PipelineCache,

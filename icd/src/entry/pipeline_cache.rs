@@ -49,14 +49,12 @@ fn header() -> Vec<u8> {
 }
 
 creates! {
-    /// vkCreatePipelineCache.
     fn create_pipeline_cache(_device, _info: vk::PipelineCacheCreateInfo<'_>) -> vk::PipelineCache {
         Ok(handle::insert(Arc::new(PipelineCache::default())))
     }
 }
 
 destroys! {
-    /// vkDestroyPipelineCache.
     fn destroy_pipeline_cache(PipelineCache);
 }
 
@@ -72,7 +70,6 @@ entries! {
         ffi::enumerate_bytes(&data, size, out)
     }
 
-    /// vkMergePipelineCaches.
     fn merge_pipeline_caches(
         _device: Arc<Device>,
         to: Arc<PipelineCache>,

@@ -16,7 +16,6 @@ pub struct PipelineLayout {
 object!(PipelineLayout, vk::PipelineLayout, kind::PIPELINE_LAYOUT);
 
 creates! {
-    /// vkCreatePipelineLayout.
     fn create_pipeline_layout(_device, info: vk::PipelineLayoutCreateInfo<'_>) -> vk::PipelineLayout {
         let sets = ffi::slice(info.p_set_layouts, info.set_layout_count)
             .iter()
@@ -27,6 +26,5 @@ creates! {
 }
 
 destroys! {
-    /// vkDestroyPipelineLayout.
     fn destroy_pipeline_layout(PipelineLayout);
 }

@@ -14,14 +14,12 @@ pub struct PrivateDataSlot;
 object!(PrivateDataSlot, vk::PrivateDataSlot, kind::PRIVATE_DATA);
 
 creates! {
-    /// vkCreatePrivateDataSlot.
     fn create_private_data_slot(_device, _info: vk::PrivateDataSlotCreateInfo<'_>) -> vk::PrivateDataSlot {
         Ok(handle::insert(Arc::new(PrivateDataSlot)))
     }
 }
 
 destroys! {
-    /// vkDestroyPrivateDataSlot.
     fn destroy_private_data_slot(device, slot: vk::PrivateDataSlot) {
         if end::<PrivateDataSlot>(&device, slot)?.is_some() {
             let slot = vk::Handle::as_raw(slot);
@@ -33,7 +31,6 @@ destroys! {
 }
 
 entries! {
-    /// vkSetPrivateData.
     fn set_private_data(
         device: Arc<Device>,
         object_type: vk::ObjectType,
@@ -47,7 +44,6 @@ entries! {
         Ok(())
     }
 
-    /// vkGetPrivateData.
     fn get_private_data(
         device: Arc<Device>,
         object_type: vk::ObjectType,

@@ -84,7 +84,6 @@ impl QueryPool {
 }
 
 creates! {
-    /// vkCreateQueryPool.
     fn create_query_pool(_device, info: vk::QueryPoolCreateInfo<'_>) -> vk::QueryPool {
         if !matches!(info.query_type, vk::QueryType::TIMESTAMP | vk::QueryType::OCCLUSION) {
             return Err(Error::not_implemented(&format!("queries of type {:?}", info.query_type)));
@@ -96,18 +95,15 @@ creates! {
 }
 
 destroys! {
-    /// vkDestroyQueryPool.
     fn destroy_query_pool(QueryPool) as "vkDestroyQueryPool";
 }
 
 entries! {
-    /// vkResetQueryPool.
     fn reset_query_pool(_device: Arc<Device>, pool: Arc<QueryPool>, first: u32, count: u32) {
         pool.queries(first, count)?.iter().for_each(Query::reset);
         Ok(())
     }
 
-    /// vkGetQueryPoolResults.
     fn get_query_pool_results(
         device: Arc<Device>,
         pool: vk::QueryPool,

@@ -192,7 +192,6 @@ fn hand_in(
 }
 
 entries! {
-    /// vkQueueSubmit.
     fn queue_submit(handle: vk::Queue, infos: &[vk::SubmitInfo<'_>], fence: vk::Fence) -> vk::Result {
         let (queue, device) = queue(handle)?;
         let mut list: SmallVec<[Submission; 1]> = SmallVec::new();
@@ -226,7 +225,6 @@ entries! {
         hand_in(&queue, &device, list, fence, "vkQueueSubmit")
     }
 
-    /// vkQueueSubmit2.
     fn queue_submit2(handle: vk::Queue, infos: &[vk::SubmitInfo2<'_>], fence: vk::Fence) -> vk::Result {
         let (queue, device) = queue(handle)?;
         let mut list: SmallVec<[Submission; 1]> = SmallVec::new();
@@ -250,7 +248,6 @@ entries! {
         hand_in(&queue, &device, list, fence, "vkQueueSubmit2")
     }
 
-    /// vkQueueBindSparse.
     fn queue_bind_sparse(
         handle: vk::Queue,
         infos: &[vk::BindSparseInfo<'_>],
@@ -274,7 +271,6 @@ entries! {
         hand_in(&queue, &device, list, fence, "vkQueueBindSparse")
     }
 
-    /// vkQueueWaitIdle.
     fn queue_wait_idle(handle: vk::Queue) -> vk::Result {
         let (queue, device) = queue(handle)?;
         queue.wait_idle(&*device, || calls::waited(&device, "vkQueueWaitIdle"));

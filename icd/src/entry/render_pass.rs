@@ -306,17 +306,14 @@ unsafe fn begin_rendering(r: &mut Recorder, info: &vk::RenderingInfo<'_>) -> Out
 }
 
 creates! {
-    /// vkCreateRenderPass.
     fn create_render_pass(_device, info: vk::RenderPassCreateInfo<'_>) -> vk::RenderPass {
         Ok(handle::insert(Arc::new(RenderPass::new(info)?)))
     }
 
-    /// vkCreateRenderPass2.
     fn create_render_pass2(_device, info: vk::RenderPassCreateInfo2<'_>) -> vk::RenderPass {
         Ok(handle::insert(Arc::new(RenderPass::new2(info)?)))
     }
 
-    /// vkCreateFramebuffer.
     fn create_framebuffer(_device, info: vk::FramebufferCreateInfo<'_>) -> vk::Framebuffer {
         handle::get::<RenderPass>(info.render_pass)?;
         let mut views = Vec::new();
@@ -330,15 +327,12 @@ creates! {
 }
 
 destroys! {
-    /// vkDestroyRenderPass.
     fn destroy_render_pass(RenderPass) as "vkDestroyRenderPass";
 
-    /// vkDestroyFramebuffer.
     fn destroy_framebuffer(Framebuffer) as "vkDestroyFramebuffer";
 }
 
 entries! {
-    /// vkGetRenderAreaGranularity.
     fn get_render_area_granularity(_device: Arc<Device>, _pass: Arc<RenderPass>, out: *mut vk::Extent2D) {
         ffi::write(out, vk::Extent2D { width: 1, height: 1 })
     }
@@ -352,7 +346,6 @@ entries! {
         ffi::write(out, vk::Extent2D { width: 1, height: 1 })
     }
 
-    /// vkCmdBeginRenderPass.
     fn cmd_begin_render_pass(
         buffer: vk::CommandBuffer,
         info: *const vk::RenderPassBeginInfo<'_>,
@@ -361,7 +354,6 @@ entries! {
         begin(buffer, "vkCmdBeginRenderPass", info)
     }
 
-    /// vkCmdBeginRenderPass2.
     fn cmd_begin_render_pass2(
         buffer: vk::CommandBuffer,
         info: *const vk::RenderPassBeginInfo<'_>,
@@ -370,12 +362,10 @@ entries! {
         begin(buffer, "vkCmdBeginRenderPass2", info)
     }
 
-    /// vkCmdNextSubpass.
     fn cmd_next_subpass(buffer: vk::CommandBuffer, _contents: vk::SubpassContents) {
         next(buffer, "vkCmdNextSubpass")
     }
 
-    /// vkCmdNextSubpass2.
     fn cmd_next_subpass2(
         buffer: vk::CommandBuffer,
         _begin: *const vk::SubpassBeginInfo<'_>,
@@ -384,22 +374,18 @@ entries! {
         next(buffer, "vkCmdNextSubpass2")
     }
 
-    /// vkCmdEndRenderPass.
     fn cmd_end_render_pass(buffer: vk::CommandBuffer) {
         end(buffer, "vkCmdEndRenderPass")
     }
 
-    /// vkCmdEndRenderPass2.
     fn cmd_end_render_pass2(buffer: vk::CommandBuffer, _end: *const vk::SubpassEndInfo<'_>) {
         end(buffer, "vkCmdEndRenderPass2")
     }
 
-    /// vkCmdBeginRendering.
     fn cmd_begin_rendering(buffer: vk::CommandBuffer, info: &vk::RenderingInfo<'_>) {
         push(buffer, |r, _| begin_rendering(r, info))
     }
 
-    /// vkCmdEndRendering.
     fn cmd_end_rendering(buffer: vk::CommandBuffer) {
         end(buffer, "vkCmdEndRendering")
     }
@@ -409,7 +395,6 @@ entries! {
         end(buffer, "vkCmdEndRendering2")
     }
 
-    /// vkCmdClearAttachments.
     fn cmd_clear_attachments(
         buffer: vk::CommandBuffer,
         count: u32,

@@ -100,7 +100,6 @@ unsafe fn border(info: &vk::SamplerCreateInfo<'_>) -> Outcome<[u32; 4]> {
 }
 
 creates! {
-    /// vkCreateSampler.
     fn create_sampler(device, info: vk::SamplerCreateInfo<'_>) -> vk::Sampler {
         if device.samplers.load(Ordering::Relaxed) >= limits::SAMPLERS {
             return Err(vk::Result::ERROR_TOO_MANY_OBJECTS.into());
@@ -137,7 +136,6 @@ creates! {
 }
 
 destroys! {
-    /// vkDestroySampler.
     fn destroy_sampler(device, sampler: vk::Sampler) {
         if destroy_described::<Sampler>(&device, sampler, "vkDestroySampler")?.is_some() {
             device.samplers.fetch_sub(1, Ordering::Relaxed);
@@ -152,7 +150,6 @@ destroys! {
 }
 
 entries! {
-    /// vkCreateSamplerYcbcrConversion.
     fn create_sampler_ycbcr_conversion(
         _device: Arc<Device>,
         info: *const vk::SamplerYcbcrConversionCreateInfo<'_>,

@@ -22,7 +22,6 @@ fn timeline(semaphore: vk::Semaphore) -> Outcome<Arc<Semaphore>> {
 }
 
 creates! {
-    /// vkCreateSemaphore.
     fn create_semaphore(_device, info: vk::SemaphoreCreateInfo<'_>) -> vk::Semaphore {
         let kind = ffi::find::<vk::SemaphoreTypeCreateInfo<'_>>(info.p_next);
         let timeline = kind.filter(|t| t.semaphore_type == vk::SemaphoreType::TIMELINE);
@@ -40,7 +39,6 @@ creates! {
 }
 
 destroys! {
-    /// vkDestroySemaphore.
     fn destroy_semaphore(Semaphore) as "vkDestroySemaphore";
 }
 
@@ -74,7 +72,6 @@ entries! {
         Ok(())
     }
 
-    /// vkGetSemaphoreCounterValue.
     fn get_semaphore_counter_value(
         device: Arc<Device>,
         semaphore: vk::Semaphore,
@@ -91,7 +88,6 @@ entries! {
         ffi::write(out, value)
     }
 
-    /// vkWaitSemaphores.
     fn wait_semaphores(
         device: Arc<Device>,
         info: *const vk::SemaphoreWaitInfo<'_>,
@@ -130,7 +126,6 @@ entries! {
         Ok(vk::Result::SUCCESS)
     }
 
-    /// vkSignalSemaphore.
     fn signal_semaphore(device: Arc<Device>, info: &vk::SemaphoreSignalInfo<'_>) -> vk::Result {
         let semaphore = timeline(info.semaphore)?;
         if semaphore.is_reached(info.value) && !semaphore.is_shared() {

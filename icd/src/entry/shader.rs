@@ -16,7 +16,6 @@ pub struct ShaderModule {
 object!(ShaderModule, vk::ShaderModule, kind::SHADER);
 
 creates! {
-    /// vkCreateShaderModule.
     fn create_shader_module(_device, info: vk::ShaderModuleCreateInfo<'_>) -> vk::ShaderModule {
         if info.code_size % 4 != 0 || info.code_size == 0 {
             return Err(Error::usage("codeSize is not a positive multiple of 4"));
@@ -27,6 +26,5 @@ creates! {
 }
 
 destroys! {
-    /// vkDestroyShaderModule.
     fn destroy_shader_module(ShaderModule);
 }

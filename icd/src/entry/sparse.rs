@@ -444,7 +444,6 @@ const PARTLY: vk::ImageCreateFlags = vk::ImageCreateFlags::from_raw(
 );
 
 entries! {
-    /// vkGetImageSparseMemoryRequirements.
     fn get_image_sparse_memory_requirements(
         device: vk::Device,
         image: vk::Image,
@@ -455,7 +454,6 @@ entries! {
         ffi::enumerate(&handle::get::<Image>(image)?.sparse_requirements(), count, out).map(|_| ())
     }
 
-    /// vkGetImageSparseMemoryRequirements2.
     fn get_image_sparse_memory_requirements2(
         device: vk::Device,
         info: *const vk::ImageSparseMemoryRequirementsInfo2<'_>,
@@ -467,7 +465,6 @@ entries! {
         ffi::enumerate_with(all.len(), count, out, |n, slot| slot.memory_requirements = all[n]).map(|_| ())
     }
 
-    /// vkGetDeviceImageSparseMemoryRequirements.
     fn get_device_image_sparse_memory_requirements(
         device: vk::Device,
         info: *const vk::DeviceImageMemoryRequirements<'_>,
@@ -479,7 +476,6 @@ entries! {
         ffi::enumerate_with(all.len(), count, out, |n, slot| slot.memory_requirements = all[n]).map(|_| ())
     }
 
-    /// vkGetPhysicalDeviceSparseImageFormatProperties.
     fn get_physical_device_sparse_image_format_properties(
         device: vk::PhysicalDevice,
         format: vk::Format,
@@ -495,7 +491,6 @@ entries! {
         ffi::enumerate(&format_properties(&query, samples), count, out).map(|_| ())
     }
 
-    /// vkGetPhysicalDeviceSparseImageFormatProperties2.
     fn get_physical_device_sparse_image_format_properties2(
         device: vk::PhysicalDevice,
         info: *const vk::PhysicalDeviceSparseImageFormatInfo2<'_>,
