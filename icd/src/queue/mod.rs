@@ -8,16 +8,14 @@
 pub mod completion;
 pub mod fence;
 mod float;
-#[cfg(test)]
-mod held_work_tests;
 mod inbox;
 pub mod progress;
-#[cfg(test)]
-mod progress_tests;
 pub mod semaphore;
 pub mod shared;
 pub mod status;
 pub mod submission;
+#[cfg(test)]
+mod tests;
 pub mod told;
 pub mod worker;
 

@@ -1,9 +1,9 @@
 //! How long a submission holds its work.
 
-use super::Queue;
-use super::completion::Completion;
-use super::submission::{Submission, Use, Work};
-use super::told::Completed;
+use crate::queue::Queue;
+use crate::queue::completion::Completion;
+use crate::queue::submission::{Submission, Use, Work};
+use crate::queue::told::Completed;
 use pellucid_memory::commands::Range;
 use std::sync::Arc;
 

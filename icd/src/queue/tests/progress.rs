@@ -1,6 +1,6 @@
 //! Waiting with real threads and real time.
 
-use super::progress::{Progress, deadline};
+use crate::queue::progress::{Progress, deadline};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 

@@ -1,0 +1,4 @@
+//! Submissions and waiting, apart from devices.
+
+mod held_work;
+mod progress;
