@@ -71,6 +71,28 @@ impl Access {
     }
 }
 
+/// Which availability and visibility operations an access has of its own, and whether it is non-private.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct AccessFlags {
+    /// It makes what it writes available.
+    pub available: bool,
+    /// It makes visible what it reads.
+    pub visible: bool,
+    /// It takes part in availability and visibility.
+    pub non_private: bool,
+}
+
+impl AccessFlags {
+    /// These, and what they imply for an access that reads, writes or is atomic: atomics make their writes
+    /// available and their reads visible, and availability, visibility and atomics are non-private.
+    pub(crate) fn with_implied(mut self, read: bool, write: bool, atomic: bool) -> AccessFlags {
+        self.available |= atomic && write;
+        self.visible |= atomic && read;
+        self.non_private |= atomic || self.available || self.visible;
+        self
+    }
+}
+
 /// Read-modify-write operations (SPIR-V 3.49.18 *Atomic Instructions* and the float atomics of
 /// SPV_EXT_shader_atomic_float_add / _min_max). The operand width is [`Access::size`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

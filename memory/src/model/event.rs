@@ -1,5 +1,6 @@
 //! Events: the operations of one recorded execution (Vulkan memory model, *Agent* to *Memory Semantics*).
 
+use crate::access::AccessFlags;
 use crate::scope::{Scope, Semantics, StorageClasses};
 
 /// Index of an event within its [`super::Execution`].
@@ -206,8 +207,7 @@ impl Event {
 
     /// A control barrier, which is a memory barrier too if its semantics acquire or release.
     pub fn barrier(agent: Agent, barrier: BarrierInstance, scope: Scope, semantics: Semantics) -> Event {
-        let fence = semantics.acquire || semantics.release;
-        Event { fence, barrier: Some(barrier), scope, semantics, ..Event::blank(agent) }
+        Event { barrier: Some(barrier), scope, semantics, ..Event::blank(agent) }.normalised()
     }
 
     /// An API-level availability, visibility or domain operation.
@@ -221,16 +221,17 @@ impl Event {
         Event::blank(agent)
     }
 
-    /// Adds what the flags imply: atomics are available, visible and non-private; availability and visibility
-    /// are non-private.
+    /// Adds what the flags imply: those of an access ([`AccessFlags::with_implied`]), and that a control
+    /// barrier which acquires or releases is a memory barrier, too.
     pub(crate) fn normalised(&self) -> Event {
-        let mut event = self.clone();
-        if event.atomic {
-            event.available |= event.write;
-            event.visible |= event.read;
+        let Event { read, write, atomic, available, visible, non_private, semantics, .. } = *self;
+        let flags = AccessFlags { available, visible, non_private }.with_implied(read, write, atomic);
+        Event {
+            available: flags.available,
+            visible: flags.visible,
+            non_private: flags.non_private,
+            fence: self.fence || (self.barrier.is_some() && (semantics.acquire || semantics.release)),
+            ..self.clone()
         }
-        event.non_private |= event.atomic || event.available || event.visible;
-        event.fence |= event.barrier.is_some() && (event.semantics.acquire || event.semantics.release);
-        event
     }
 }

@@ -6,7 +6,7 @@ use super::clocks::{Clocks, Key};
 use super::release_sequence::ReleaseSequence;
 use super::topology::{AgentId, Level, Topology};
 use super::vector_clock::Time;
-use crate::access::Site;
+use crate::access::{AccessFlags, Site};
 use crate::model::ReadModifyWrite;
 use crate::scope::{Semantics, StorageClasses};
 
@@ -61,16 +61,13 @@ impl StaticAccess {
         }
     }
 
-    /// Adds what the flags imply: atomics are available, visible and non-private; availability and visibility
-    /// are non-private.
+    /// Adds what the flags imply (`AccessFlags::with_implied`).
     #[must_use]
-    pub fn normalised(mut self) -> StaticAccess {
-        if self.atomic {
-            self.available = self.write;
-            self.visible = self.read;
-        }
-        self.non_private |= self.atomic || self.available || self.visible;
-        self
+    pub fn normalised(self) -> StaticAccess {
+        let StaticAccess { read, write, atomic, available, visible, non_private, .. } = self;
+        let AccessFlags { available, visible, non_private } =
+            AccessFlags { available, visible, non_private }.with_implied(read, write, atomic);
+        StaticAccess { available, visible, non_private, ..self }
     }
 
     /// Level of the write's own availability; -1 if none.
