@@ -114,13 +114,13 @@ impl AccessTable {
         let mut looked = Looked::KNOWN;
         looked.set(Looked::ATOMIC, earlier.atomic);
         looked.set(Looked::SAME, same);
-        looked.set(Looked::SHARED, same && own.non_private && earlier.non_private);
+        looked.set(Looked::SHARED, earlier.shares(own));
         // Queue family and device scope: one instance in a dispatch.
         looked.set(Looked::MUTUAL, mutual && level >= Some(2));
         looked.set(Looked::LOCAL, mutual && level == Some(1));
         looked.set(Looked::OUTLASTS, earlier.outlasts(own));
         looked.set(Looked::PASSED, same && earlier.needs_order_alone(own));
-        looked.set(Looked::HIDDEN, (own.non_private && !earlier.non_private) || earlier.own() > own.own());
+        looked.set(Looked::HIDDEN, earlier.hidden_by(own) || earlier.own() > own.own());
         if let Some(place) = place {
             place.set(looked);
         }

@@ -4,7 +4,7 @@ use super::core::{Core, class_indices};
 use super::words::WorkgroupCells;
 use crate::access::Reference;
 use crate::component::each as each_lane;
-use crate::race::{AgentId, Operation, Time};
+use crate::race::{AgentId, Operation, Record, Time};
 use crate::scope::StorageClasses;
 use crate::system::{Mask, MemoryView};
 use rustc_hash::FxHashMap;
@@ -55,7 +55,31 @@ pub(super) struct Barriers {
     /// Every such access.
     pub full: [Time; 4],
     /// Those that need no more than to happen before. No less than `full`.
-    pub passed: [Time; 4],
+    pub alone: [Time; 4],
+}
+
+/// The agents of a workgroup: the first one, and how many there are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Members {
+    pub first: AgentId,
+    pub count: u32,
+}
+
+impl Members {
+    #[inline(always)]
+    pub fn contains(self, agent: AgentId) -> bool {
+        agent.wrapping_sub(self.first) < self.count
+    }
+
+    /// Whether a barrier of the workgroup orders an access before all of the workgroup's of a later kind.
+    /// `shared` and `until` depend on the two kinds: whether [the earlier one shares] its reference with the
+    /// later one, and [until when](Barriers::until) barriers order it.
+    ///
+    /// [the earlier one shares]: crate::race::StaticAccess::shares
+    #[inline(always)]
+    pub fn passed(self, earlier: &Record, shared: bool, until: Time) -> bool {
+        shared && earlier.time <= until && self.contains(earlier.agent)
+    }
 }
 
 impl Barriers {
@@ -64,7 +88,7 @@ impl Barriers {
     /// [`needs_order_alone`]: crate::race::StaticAccess::needs_order_alone
     #[inline(always)]
     pub fn until(&self, class: StorageClasses, alone: bool) -> Time {
-        let times = if alone { &self.passed } else { &self.full };
+        let times = if alone { &self.alone } else { &self.full };
         times[(class.bits().trailing_zeros() & 3) as usize]
     }
 }
@@ -165,7 +189,7 @@ impl Group {
             self.arrived.clear();
             for class in class_indices(operation.semantics.classes) {
                 self.barriers.full[class] = time;
-                self.barriers.passed[class] = time;
+                self.barriers.alone[class] = time;
             }
         } else {
             let mut members: Vec<AgentId> = Vec::with_capacity(arrived as usize);
@@ -185,7 +209,7 @@ impl Group {
             let full = semantics.make_available && semantics.make_visible;
             if members.len() == size as usize && orders {
                 for class in class_indices(semantics.classes) {
-                    self.barriers.passed[class] = time;
+                    self.barriers.alone[class] = time;
                     if full {
                         self.barriers.full[class] = time;
                     }

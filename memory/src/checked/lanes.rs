@@ -9,6 +9,7 @@ mod halves;
 use super::access_table::Looked;
 use super::conflicts::Who;
 use super::core::Core;
+use super::group::Members;
 use super::words::{Place, Words};
 use crate::access::{Access, AtomicOp};
 use crate::plain;
@@ -387,11 +388,10 @@ impl FastPath<'_> {
 /// What is decided once per instruction.
 pub(super) struct FastPath<'a> {
     kind: u32,
-    first_agent: AgentId,
-    group_agents: u32,
+    members: Members,
     /// Of its class: [`Barriers`](super::group::Barriers).
     full: Time,
-    passed: Time,
+    alone: Time,
     first_lane: AgentId,
     times: Times<'a>,
     /// All lanes have one time.
@@ -417,10 +417,9 @@ impl<'a> FastPath<'a> {
         let times = core.agents.times(workgroup, from, LANES);
         FastPath {
             kind,
-            first_agent: core.first_agent,
-            group_agents: core.group_agents,
+            members: core.members(),
             full: core.barriers.until(class, false),
-            passed: core.barriers.until(class, true),
+            alone: core.barriers.until(class, true),
             first_lane,
             alike: times.alike().is_some(),
             any_pending: atomic && core.agents.any_pending(workgroup, from, LANES),
@@ -439,31 +438,30 @@ impl<'a> FastPath<'a> {
     fn order(&mut self, core: &Core, earlier: &Record, agent: AgentId) -> (bool, bool) {
         if earlier.kind != self.last {
             (self.last, self.looked) = (earlier.kind, core.kinds.beside(self.kind, earlier.kind));
-            self.until = if self.looked.contains(Looked::PASSED) { self.passed } else { self.full };
+            self.until = if self.looked.contains(Looked::PASSED) { self.alone } else { self.full };
         }
         let local = self.is_local(earlier.agent);
-        let ordered =
-            (self.looked.contains(Looked::SAME) && earlier.agent == agent) || self.has_passed(earlier);
+        let ordered = (self.looked.contains(Looked::SAME) && earlier.agent == agent) || self.passed(earlier);
         (ordered, self.looked.contains(Looked::MUTUAL) || (self.looked.contains(Looked::LOCAL) && local))
     }
 
     /// Whether a barrier of the workgroup orders the earlier access, which was looked at last, before all of
     /// the workgroup's that follow.
     #[inline(always)]
-    fn has_passed(&self, earlier: &Record) -> bool {
-        self.looked.contains(Looked::SHARED) && earlier.time <= self.until && self.is_local(earlier.agent)
+    fn passed(&self, earlier: &Record) -> bool {
+        self.members.passed(earlier, self.looked.contains(Looked::SHARED), self.until)
     }
 
     /// What [`Core::outlasts`] says of the earlier access, which was looked at last.
     #[inline(always)]
     fn outlasts(&self, earlier: &Record) -> bool {
-        self.looked.contains(Looked::OUTLASTS) && !(self.in_workgroup && self.has_passed(earlier))
+        self.looked.contains(Looked::OUTLASTS) && !(self.in_workgroup && self.passed(earlier))
     }
 
     /// Whether this agent is one of the workgroup.
     #[inline(always)]
     fn is_local(&self, agent: AgentId) -> bool {
-        agent.wrapping_sub(self.first_agent) < self.group_agents
+        self.members.contains(agent)
     }
 
     #[inline(always)]

@@ -89,6 +89,20 @@ impl StaticAccess {
         plain && self.non_private && later.non_private && available && visible
     }
 
+    /// Whether the two may be ordered by what happens between them alone: they are non-private and go through
+    /// the same reference.
+    #[inline(always)]
+    pub fn shares(&self, later: &StaticAccess) -> bool {
+        self.reference == later.reference && self.non_private && later.non_private
+    }
+
+    /// Whether what is ordered after the later access may race with this one all the same: a private access
+    /// by the same agent.
+    #[inline(always)]
+    pub fn hidden_by(&self, later: &StaticAccess) -> bool {
+        later.non_private && !self.non_private
+    }
+
     /// Whether other atomics that need no order after the atomic `later` may race with this access, though it
     /// is ordered before `later`: some that are mutually ordered with `later` are not with this one.
     #[inline(always)]

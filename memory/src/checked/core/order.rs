@@ -1,6 +1,7 @@
 //! Which earlier accesses come before one: by few comparisons, by the vector clocks, and by the axioms.
 
 use super::super::conflicts::{Conflicts, Told, Where, Who};
+use super::super::group::Members;
 use super::super::report::AxiomContext;
 use super::Core;
 use crate::history::{Entry, Load, Loaded, Position};
@@ -20,16 +21,19 @@ impl Core {
         same || self.passed(earlier, kind)
     }
 
+    /// The agents of the entered workgroup.
+    #[inline(always)]
+    pub(in crate::checked) fn members(&self) -> Members {
+        Members { first: self.first_agent, count: self.group_agents }
+    }
+
     /// Whether a barrier of the workgroup orders the earlier access before all of the workgroup's of this
     /// kind that follow.
     #[inline(always)]
     fn passed(&self, earlier: &Record, kind: &StaticAccess) -> bool {
         let earlier_kind = self.kinds.get(earlier.kind);
-        earlier_kind.reference == kind.reference
-            && earlier.agent.wrapping_sub(self.first_agent) < self.group_agents
-            && earlier_kind.non_private
-            && kind.non_private
-            && earlier.time <= self.barriers.until(kind.class, earlier_kind.needs_order_alone(kind))
+        let until = self.barriers.until(kind.class, earlier_kind.needs_order_alone(kind));
+        self.members().passed(earlier, earlier_kind.shares(kind), until)
     }
 
     /// Whether the earlier access is a write of the same agent and time that is more available than one of
@@ -43,11 +47,10 @@ impl Core {
             && earlier.time == self.agents.time(who.agent)
     }
 
-    /// Whether what is ordered after the later access may race with the earlier one all the same: a private
-    /// access by the same agent.
+    /// Whether an access of this kind [hides](StaticAccess::hidden_by) the earlier one.
     #[inline(always)]
     pub(super) fn hides(&self, earlier: &Record, kind: &StaticAccess) -> bool {
-        kind.non_private && earlier.kind != 0 && !self.kinds.get(earlier.kind).non_private
+        earlier.kind != 0 && self.kinds.get(earlier.kind).hidden_by(kind)
     }
 
     /// Whether what need not be ordered after the later access may race with the earlier one all the same: it
