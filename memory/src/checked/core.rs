@@ -223,9 +223,9 @@ impl Core {
         });
         let mut pick = |options: usize| chosen.unwrap_or((dice % options as u64) as usize);
         let loaded = history.load(&load, newest, &mut floors, &mut pick);
-        let heads = self.heads_of(number, loaded.from, who.agent, &kind, bytes);
-        let after = (kind.atomic && !heads.is_empty())
-            .then(|| self.agents.after_reading(who.agent, &operation, &heads));
+        let release_sequence = self.release_sequence_read(number, loaded.from, who.agent, &kind, bytes);
+        let after = (kind.atomic && !release_sequence.is_empty())
+            .then(|| self.agents.after_reading(who.agent, &operation, &release_sequence));
         self.report_races(&found.racing, who, place, Some((&loaded, newest)));
         let entries = self.histories.peek(number).map_or(&[][..], History::entries);
         let read_from = loaded.from.and_then(|index| entries.get(index)).map(|entry| entry.record);
@@ -243,7 +243,7 @@ impl Core {
             history.read(record, bytes, loaded.saw, !found.doubted);
         }
         if let Some(after) = after {
-            self.agents.read_atomic(who.agent, &operation, &heads, after);
+            self.agents.read_atomic(who.agent, &operation, &release_sequence, after);
         }
         loaded.value
     }
@@ -418,7 +418,7 @@ impl Core {
         *cell = Cell { history: number, ..Cell::EMPTY };
     }
 
-    /// The heads that a read-modify-write meets, and their acquire effect. It reads the newest write.
+    /// The acquire effect of a read-modify-write, by the release sequence of the newest write: it reads that.
     pub fn acquire_newest(&mut self, cell: &Cell, who: Who, bytes: u8, place: &Where) {
         let kind = *self.kinds.get(who.kind);
         if place.undefined {
@@ -440,19 +440,19 @@ impl Core {
             return;
         };
         self.read_from = Some(entry.record);
-        if entry.bytes != bytes || entry.heads.is_empty() {
+        if entry.bytes != bytes || entry.release_sequence.is_empty() {
             return;
         }
-        let (record, heads) = (entry.record, entry.heads.clone());
+        let (record, release_sequence) = (entry.record, entry.release_sequence.clone());
         if self.order().mutual(&record, self.kinds.get(record.kind), who.agent, &kind) {
             let operation = kind.operation();
-            let clocks = self.agents.after_reading(who.agent, &operation, &heads);
-            self.agents.read_atomic(who.agent, &operation, &heads, clocks);
+            let clocks = self.agents.after_reading(who.agent, &operation, &release_sequence);
+            self.agents.read_atomic(who.agent, &operation, &release_sequence, clocks);
         }
     }
 
-    /// The heads of a new atomic write.
-    pub fn write_heads(&mut self, cell: &Cell, who: Who, bytes: u8) -> ReleaseSequence {
+    /// The release sequence of a new atomic write.
+    pub fn release_sequence_of_write(&mut self, cell: &Cell, who: Who, bytes: u8) -> ReleaseSequence {
         let kind = *self.kinds.get(who.kind);
         let mut predecessors = Vec::new();
         if kind.read
@@ -460,7 +460,7 @@ impl Core {
         {
             predecessors = history.predecessors(&self.order(), self.kinds.list(), who.agent, &kind, bytes);
         }
-        self.agents.write_heads(who.agent, &kind.operation(), &predecessors)
+        self.agents.release_sequence_of_write(who.agent, &kind.operation(), &predecessors)
     }
 
     /// A plain or atomic store, or the store of a read-modify-write, of some bytes of a word: `old` is the
@@ -474,14 +474,14 @@ impl Core {
         bytes: u8,
         old: u32,
         new: u32,
-        heads: ReleaseSequence,
+        release_sequence: ReleaseSequence,
         place: &Where,
     ) {
         let kind = self.kinds.get(who.kind);
         let [first, latest] = &cell.readers;
         if cell.history == 0
             && bytes == 15
-            && heads.is_empty()
+            && release_sequence.is_empty()
             && (cell.write.kind == 0 || self.quick(&cell.write, who, kind))
             && (first.kind == 0 || self.quick(first, who, kind))
             && (latest.kind == 0 || self.quick(latest, who, kind))
@@ -496,7 +496,7 @@ impl Core {
             cell.overwrite(self.record(who), old);
             return;
         }
-        self.write_with_care(cell, who, bytes, old, new, heads, place);
+        self.write_with_care(cell, who, bytes, old, new, release_sequence, place);
     }
 
     #[inline(never)]
@@ -508,7 +508,7 @@ impl Core {
         bytes: u8,
         old: u32,
         new: u32,
-        heads: ReleaseSequence,
+        release_sequence: ReleaseSequence,
         place: &Where,
     ) {
         let kind = *self.kinds.get(who.kind);
@@ -551,7 +551,7 @@ impl Core {
             _ => Keep::No,
         });
         let record = self.record(who);
-        if cell.history == 0 && bytes == 15 && heads.is_empty() && !hidden {
+        if cell.history == 0 && bytes == 15 && release_sequence.is_empty() && !hidden {
             let earlier = self.superseded.is_some().then_some(*cell);
             cell.overwrite_keeping(record, old, keep);
             if let (Some(superseded), Some(earlier)) = (&mut self.superseded, earlier) {
@@ -567,7 +567,7 @@ impl Core {
         }
         let now = self.next_sequence();
         if let Some(history) = self.histories.get(cell.history) {
-            history.write(record, bytes, new, old, heads, now);
+            history.write(record, bytes, new, old, release_sequence, now);
         }
     }
 

@@ -196,13 +196,13 @@ impl Core {
         if undefined != 0 {
             self.undefined(who, place, undefined);
         }
-        let heads = self.heads_of(number, loaded.from, who.agent, &kind, bytes);
+        let release_sequence = self.release_sequence_read(number, loaded.from, who.agent, &kind, bytes);
         if kind.atomic {
-            let after = self.agents.after_reading(who.agent, &kind.operation(), &heads);
+            let after = self.agents.after_reading(who.agent, &kind.operation(), &release_sequence);
             found = self.conflicts_with_all(number, who, &after, bytes, place);
             self.read_from = from;
-            if !heads.is_empty() {
-                self.agents.read_atomic(who.agent, &kind.operation(), &heads, after);
+            if !release_sequence.is_empty() {
+                self.agents.read_atomic(who.agent, &kind.operation(), &release_sequence, after);
             }
         }
         self.report_races(&found.racing, who, place, Some((&loaded, newest)));
@@ -242,7 +242,7 @@ impl Core {
         word: u64,
         who: Who,
         (bytes, old, new): (u8, u32, u32),
-        (heads, free): (ReleaseSequence, bool),
+        (release_sequence, free): (ReleaseSequence, bool),
         place: &Where,
     ) -> u8 {
         let number = self.whole(cell);
@@ -263,7 +263,7 @@ impl Core {
             bytes,
             value: new,
             position: 0,
-            heads,
+            release_sequence,
             name: 0,
             takes: false,
             sequence: 0,
@@ -321,7 +321,7 @@ impl Lane<'_> {
         place: &Where,
         old: u64,
         value: u64,
-        heads: &ReleaseSequence,
+        release_sequence: &ReleaseSequence,
     ) {
         let free = access.atomic.is_none() || pieces(place.address, access.size).count() == 1;
         let mut stored = old;
@@ -329,8 +329,14 @@ impl Lane<'_> {
             let cell = self.cells.cell(piece.word);
             let (before, after) = (piece.place(old), piece.place(value));
             let piece_bits = (piece.bytes, before, after);
-            let taken =
-                self.core.explore_store(cell, piece.word, who, piece_bits, (heads.clone(), free), place);
+            let taken = self.core.explore_store(
+                cell,
+                piece.word,
+                who,
+                piece_bits,
+                (release_sequence.clone(), free),
+                place,
+            );
             let mask = bits(taken);
             stored = stored & !piece.lift(mask) | piece.lift(after & mask);
         }

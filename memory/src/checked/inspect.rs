@@ -432,7 +432,7 @@ impl Core {
                 && entry.bytes == load.bytes
                 && self.order().mutual(&entry.record, self.kinds.get(entry.record.kind), agent, kind)
         });
-        let heads = met.map_or_else(Default::default, |entry| entry.heads.clone());
-        floors(&self.agents.after_reading(agent, &kind.operation(), &heads))
+        let release_sequence = met.map_or_else(Default::default, |entry| entry.release_sequence.clone());
+        floors(&self.agents.after_reading(agent, &kind.operation(), &release_sequence))
     }
 }

@@ -279,11 +279,18 @@ impl Lane<'_> {
     }
 
     #[inline(always)]
-    pub fn write(&mut self, access: &Access, kind: u32, k: usize, value: u64, heads: &ReleaseSequence) {
+    pub fn write(
+        &mut self,
+        access: &Access,
+        kind: u32,
+        k: usize,
+        value: u64,
+        release_sequence: &ReleaseSequence,
+    ) {
         let Some(place) = self.component(access, kind, k) else { return };
         let who = Who { agent: self.agent, kind };
         let old = self.held(place.offset, access.size).unwrap_or(0);
-        self.write_over(access, who, &place, old, value, heads);
+        self.write_over(access, who, &place, old, value, release_sequence);
     }
 
     #[inline(always)]
@@ -294,20 +301,28 @@ impl Lane<'_> {
         place: &Where,
         old: u64,
         value: u64,
-        heads: &ReleaseSequence,
+        release_sequence: &ReleaseSequence,
     ) {
         if self.core.exploring.is_some() {
-            return self.explore_write(access, who, place, old, value, heads);
+            return self.explore_write(access, who, place, old, value, release_sequence);
         }
         if access.size == 4 && place.address.is_multiple_of(4) {
             let cell = self.cells.cell_to_write(place.address / 4);
-            self.core.write(cell, who, 15, old as u32, value as u32, heads.clone(), place);
+            self.core.write(cell, who, 15, old as u32, value as u32, release_sequence.clone(), place);
         } else {
             for piece in pieces(place.address, access.size) {
                 let (old, held) = self.word(piece.word);
                 let cell = self.cells.cell_to_write(piece.word);
                 let place = Where { word: piece.word * 4, held, ..*place };
-                self.core.write(cell, who, piece.bytes, old, piece.place(value), heads.clone(), &place);
+                self.core.write(
+                    cell,
+                    who,
+                    piece.bytes,
+                    old,
+                    piece.place(value),
+                    release_sequence.clone(),
+                    &place,
+                );
             }
         }
         if self.core.caches.is_some() && self.space == Space::Device {
@@ -356,11 +371,11 @@ impl Lane<'_> {
         self.synchronise_caches(access, kind, Caches::make_available);
         let old = self.held(place.offset, access.size).unwrap_or(0);
         let piece = pieces(place.address, access.size).next();
-        let heads = match piece {
-            Some(piece) => self.core.write_heads(self.cells.cell(piece.word), who, piece.bytes),
+        let release_sequence = match piece {
+            Some(piece) => self.core.release_sequence_of_write(self.cells.cell(piece.word), who, piece.bytes),
             None => ReleaseSequence::default(),
         };
-        self.write_over(access, who, &place, old, value, &heads);
+        self.write_over(access, who, &place, old, value, &release_sequence);
         self.core.read_from = None;
         self.core.trace(who, &place);
         self.core.agents.end_atomic(self.agent, &operation);
@@ -401,12 +416,14 @@ impl Lane<'_> {
         } else {
             self.core.agents.make_available_before(self.agent, &operation);
             self.synchronise_caches(access, who.kind, Caches::make_available);
-            let heads = match pieces(place.address, access.size).next() {
-                Some(piece) => self.core.write_heads(self.cells.cell(piece.word), who, piece.bytes),
+            let release_sequence = match pieces(place.address, access.size).next() {
+                Some(piece) => {
+                    self.core.release_sequence_of_write(self.cells.cell(piece.word), who, piece.bytes)
+                }
                 None => ReleaseSequence::default(),
             };
             let new = raw::apply(op, access.size, old, value, comparator);
-            self.write_over(access, who, &place, old, new, &heads);
+            self.write_over(access, who, &place, old, new, &release_sequence);
         }
         self.core.trace(who, &place);
         self.core.agents.end_atomic(self.agent, &operation);

@@ -65,7 +65,7 @@ pub struct Entry {
     /// Where in the history.
     pub position: Position,
     /// For an atomic write: the releases that synchronize with an acquire that reads it.
-    pub heads: ReleaseSequence,
+    pub release_sequence: ReleaseSequence,
     /// In an exploration: how the explorer calls it.
     pub name: u64,
     /// In an exploration: a read-modify-write, which took the entry before it.
@@ -257,7 +257,7 @@ impl History {
         bytes: u8,
         value: u32,
         old: u32,
-        heads: ReleaseSequence,
+        release_sequence: ReleaseSequence,
         sequence: u64,
     ) {
         self.begin(bytes, old);
@@ -269,7 +269,16 @@ impl History {
         }
         self.next += 1;
         let position = self.next;
-        self.entries.push(Entry { record, bytes, value, position, heads, name: 0, takes: false, sequence });
+        self.entries.push(Entry {
+            record,
+            bytes,
+            value,
+            position,
+            release_sequence,
+            name: 0,
+            takes: false,
+            sequence,
+        });
     }
 
     /// What is at the first positions gets these values, whole words.
@@ -493,11 +502,11 @@ impl History {
 
     /// Whether an acquire that reads one of the entries of these bytes may learn something.
     pub fn synchronizes(&self, bytes: u8) -> bool {
-        self.entries.iter().any(|entry| entry.bytes & bytes != 0 && !entry.heads.is_empty())
+        self.entries.iter().any(|entry| entry.bytes & bytes != 0 && !entry.release_sequence.is_empty())
     }
 
-    /// The heads of the immediate predecessors, in scoped modification order, of a new atomic write of these
-    /// bytes.
+    /// The release sequences of the immediate predecessors, in scoped modification order, of a new atomic
+    /// write of these bytes.
     pub fn predecessors(
         &self,
         order: &Order<'_>,
@@ -521,7 +530,8 @@ impl History {
     ) -> Vec<ReleaseSequence> {
         let here = self.entries[..place].iter().filter(|entry| entry.bytes == bytes);
         let kind_of = |entry: &Entry| &kinds[entry.record.kind as usize];
-        let here: Vec<_> = here.map(|entry| (entry.record, kind_of(entry), &entry.heads)).collect();
+        let here: Vec<_> =
+            here.map(|entry| (entry.record, kind_of(entry), &entry.release_sequence)).collect();
         order.predecessors(&here, agent, kind)
     }
 }

@@ -88,7 +88,7 @@ fn entry(number: usize, takes: bool) -> Entry {
         bytes: 1,
         value: number as u32,
         position: 0,
-        heads: ReleaseSequence::default(),
+        release_sequence: ReleaseSequence::default(),
         name: 0,
         takes,
         sequence: 0,

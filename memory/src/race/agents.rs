@@ -509,9 +509,9 @@ impl Agents {
         pending: &mut Pending,
         operation: &Operation,
     ) -> Vec<ReleaseSequence> {
-        for (class, heads) in &pending.heads {
+        for (class, release_sequence) in &pending.release_sequences {
             if operation.semantics.classes.contains(*class) {
-                self.join_heads(agent, clocks, heads, operation);
+                self.join_release_sequence(agent, clocks, release_sequence, operation);
             }
         }
         for release in &pending.barriers {

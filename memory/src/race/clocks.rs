@@ -190,8 +190,8 @@ pub(super) fn extend(agents: &mut AgentRanges, first: AgentId, end: AgentId) {
 pub struct Pending {
     /// Release fences, for the atomic writes and control barriers that follow; one per (level, classes).
     pub(super) fences: SmallVec<[Release; 2]>,
-    /// Heads that atomic reads have met, with the atomic's class, for the acquire fences that follow.
-    pub(super) heads: Vec<(StorageClasses, ReleaseSequence)>,
+    /// Of the writes that atomic reads have met, with the atomic's class, for the acquire fences that follow.
+    pub(super) release_sequences: Vec<(StorageClasses, ReleaseSequence)>,
     /// Releases that control barriers delivered.
     pub(super) barriers: Vec<Release>,
 }
@@ -202,25 +202,32 @@ impl Pending {
         self.fences.push(release);
     }
 
-    /// Heads that an atomic read has met; `taken_in`: nobody can take in more of them than it did.
-    pub(super) fn read(&mut self, class: StorageClasses, heads: &ReleaseSequence, taken_in: bool) {
+    /// Of the write that an atomic read has met; `taken_in`: nobody can take in more of it than the read did.
+    pub(super) fn read(&mut self, class: StorageClasses, release_sequence: &ReleaseSequence, taken_in: bool) {
         if taken_in {
-            return self.heads.retain(|(_, known)| !heads.ends_with(known));
+            return self.release_sequences.retain(|(_, known)| !release_sequence.ends_with(known));
         }
-        if heads.is_empty() || self.heads.iter().any(|(c, known)| *c == class && known.ends_with(heads)) {
+        if release_sequence.is_empty()
+            || self
+                .release_sequences
+                .iter()
+                .any(|(c, known)| *c == class && known.ends_with(release_sequence))
+        {
             return;
         }
-        self.heads.retain(|(c, known)| !(*c == class && heads.ends_with(known)));
-        self.heads.push((class, heads.clone()));
+        self.release_sequences.retain(|(c, known)| !(*c == class && release_sequence.ends_with(known)));
+        self.release_sequences.push((class, release_sequence.clone()));
     }
 
     /// Forgets what nobody can take in more of than an acquire of these semantics has just done. Returns all
     /// lists that it took in.
     pub(super) fn acquired(&mut self, operation: &Operation) -> Vec<ReleaseSequence> {
         let classes = operation.semantics.classes;
-        let taken_in = self.heads.iter().filter(|(class, _)| classes.contains(*class));
-        let taken_in = taken_in.map(|(_, heads)| heads.clone()).collect();
-        self.heads.retain(|(class, heads)| !(classes.contains(*class) && heads.exhausted_by(operation)));
+        let taken_in = self.release_sequences.iter().filter(|(class, _)| classes.contains(*class));
+        let taken_in = taken_in.map(|(_, release_sequence)| release_sequence.clone()).collect();
+        self.release_sequences.retain(|(class, release_sequence)| {
+            !(classes.contains(*class) && release_sequence.exhausted_by(operation))
+        });
         self.barriers.retain(|known| !classes.contains(known.classes) || operation.level < Some(known.level));
         taken_in
     }
@@ -234,7 +241,7 @@ impl Pending {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.fences.is_empty() && self.heads.is_empty() && self.barriers.is_empty()
+        self.fences.is_empty() && self.release_sequences.is_empty() && self.barriers.is_empty()
     }
 }
 
@@ -245,8 +252,8 @@ impl Pending {
             |a: &[Release], b: &[Release]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.same(b));
         releases(&self.fences, &other.fences)
             && releases(&self.barriers, &other.barriers)
-            && self.heads.len() == other.heads.len()
-            && self.heads.iter().zip(&other.heads).all(|((c, a), (d, b))| {
+            && self.release_sequences.len() == other.release_sequences.len()
+            && self.release_sequences.iter().zip(&other.release_sequences).all(|((c, a), (d, b))| {
                 c == d
                     && match (&a.0, &b.0) {
                         (Some(a), Some(b)) => Arc::ptr_eq(a, b),

@@ -24,7 +24,7 @@ struct Group {
     was: Stored,
     state: State,
     records: Vec<Release>,
-    /// The lists of heads that they have just taken in.
+    /// The release sequences that they have just taken in.
     taken_in: Vec<ReleaseSequence>,
 }
 
@@ -68,8 +68,8 @@ impl Agents {
             let State { clocks, pending, time } = group.state;
             let state = Stored { clocks: Some(clocks), pending, time };
             for agent in group.agents {
-                for heads in &group.taken_in {
-                    self.taken_in.note(self.blocks.block(agent), agent, heads, operation);
+                for release_sequence in &group.taken_in {
+                    self.taken_in.note(self.blocks.block(agent), agent, release_sequence, operation);
                 }
                 if let Some(stored) = self.blocks.get_mut(agent) {
                     stored.clone_from(&state);
@@ -316,45 +316,45 @@ impl Agents {
         }
     }
 
-    /// What `agent` would know after an atomic read of a mutually ordered write with these heads.
+    /// What `agent` would know after an atomic read of a mutually ordered write of this release sequence.
     pub fn after_reading(
         &self,
         agent: AgentId,
         operation: &Operation,
-        heads: &ReleaseSequence,
+        release_sequence: &ReleaseSequence,
     ) -> Arc<Clocks> {
         let known = self.clocks(agent);
-        if heads.is_empty() || !operation.semantics.acquire {
+        if release_sequence.is_empty() || !operation.semantics.acquire {
             return known.clone();
         }
         let mut clocks = (**known).clone();
-        self.join_heads(agent, &mut clocks, heads, operation);
+        self.join_release_sequence(agent, &mut clocks, release_sequence, operation);
         if clocks == **known { known.clone() } else { Arc::new(clocks) }
     }
 
-    /// `agent` reads, atomically, a mutually ordered write with these heads; `clocks` come from
+    /// `agent` reads, atomically, a mutually ordered write of this release sequence; `clocks` come from
     /// [`Agents::after_reading`].
     pub fn read_atomic(
         &mut self,
         agent: AgentId,
         operation: &Operation,
-        heads: &ReleaseSequence,
+        release_sequence: &ReleaseSequence,
         clocks: Arc<Clocks>,
     ) {
         let Some(state) = self.blocks.get_mut(agent) else { return };
         state.clocks = Some(clocks);
-        if heads.is_empty() {
+        if release_sequence.is_empty() {
             return;
         }
         let acquires = operation.semantics.acquire;
-        let taken_in = acquires && heads.exhausted_by(operation);
+        let taken_in = acquires && release_sequence.exhausted_by(operation);
         if !taken_in || state.pending.is_some() {
             let mut pending = state.pending.as_deref().cloned().unwrap_or_default();
-            pending.read(operation.class, heads, taken_in);
+            pending.read(operation.class, release_sequence, taken_in);
             state.pending = if pending.is_empty() { None } else { Some(Arc::new(pending)) };
         }
         if acquires {
-            self.taken_in.note(self.blocks.block(agent), agent, heads, operation);
+            self.taken_in.note(self.blocks.block(agent), agent, release_sequence, operation);
         }
     }
 
@@ -369,18 +369,18 @@ impl Agents {
         }
     }
 
-    /// The heads of an atomic write: those of its immediate predecessors (for a read-modify-write), pending
-    /// release fences that name its class, and the write itself if it releases.
-    pub fn write_heads(
+    /// The release sequence of an atomic write: those of its immediate predecessors (for a
+    /// read-modify-write), pending release fences that name its class, and the write itself if it releases.
+    pub fn release_sequence_of_write(
         &mut self,
         agent: AgentId,
         operation: &Operation,
         predecessors: &[ReleaseSequence],
     ) -> ReleaseSequence {
-        let mut heads = predecessors.first().cloned().unwrap_or_default();
+        let mut release_sequence = predecessors.first().cloned().unwrap_or_default();
         for other in predecessors.iter().skip(1) {
             for node in other.nodes() {
-                heads.push(node.release.clone(), node.sequence, false);
+                release_sequence.push(node.release.clone(), node.sequence, false);
             }
         }
         let own = AgentRanges::from_slice(&[(agent, agent + 1)]);
@@ -388,7 +388,7 @@ impl Agents {
         if let Some(pending) = &pending {
             for fence in pending.fences.iter().filter(|fence| fence.classes.contains(operation.class)) {
                 let sequence = self.publish(agent);
-                heads.push(Release { agents: own.clone(), ..fence.clone() }, sequence, false);
+                release_sequence.push(Release { agents: own.clone(), ..fence.clone() }, sequence, false);
             }
         }
         let semantics = &operation.semantics;
@@ -411,10 +411,10 @@ impl Agents {
                 _ => false,
             };
             let sequence = self.publish(agent);
-            heads.push(release, sequence, caught_up);
+            release_sequence.push(release, sequence, caught_up);
         }
-        self.shorten(&mut heads);
-        heads
+        self.shorten(&mut release_sequence);
+        release_sequence
     }
 
     /// Ends an atomic access: its visibility operation, and a new time.

@@ -272,8 +272,8 @@ impl Order<'_> {
             || (later.kind.read && self.write_before_read(earlier, kind, later))
     }
 
-    /// The heads of the immediate predecessors, in scoped modification order, of a new atomic write behind
-    /// these writes to exactly its locations, oldest first.
+    /// The release sequences of the immediate predecessors, in scoped modification order, of a new atomic
+    /// write behind these writes to exactly its locations, oldest first.
     pub fn predecessors(
         &self,
         writes: &[(Record, &StaticAccess, &ReleaseSequence)],
@@ -283,7 +283,7 @@ impl Order<'_> {
         let follows = |index: usize, agent: AgentId, kind: &StaticAccess| {
             self.mutual(&writes[index].0, writes[index].1, agent, kind)
         };
-        if let Some((last, (_, last_kind, heads))) = writes.iter().enumerate().next_back()
+        if let Some((last, (_, last_kind, release_sequence))) = writes.iter().enumerate().next_back()
             && follows(last, agent, kind)
         {
             // Atomics of queue family or device scope all share their instance: the last one is the only
@@ -291,7 +291,7 @@ impl Order<'_> {
             let wide = |kind: &StaticAccess| kind.level >= Some(2);
             let dispatch = matches!(self.agents.topology(), Topology::Dispatch { .. });
             if dispatch && wide(kind) && wide(last_kind) && writes.iter().all(|(_, kind, _)| wide(kind)) {
-                return vec![(*heads).clone()];
+                return vec![(*release_sequence).clone()];
             }
         }
         let later = |a: usize, b: usize| follows(a, writes[b].0.agent, writes[b].1);

@@ -195,8 +195,14 @@ const TAKEN_IN: usize = 8;
 
 impl TakenIn {
     /// Notes that an agent of a workgroup has taken in a list by an acquire of these semantics.
-    pub fn note(&mut self, block: u32, agent: AgentId, heads: &ReleaseSequence, operation: &Operation) {
-        let Some(newest) = heads.0.as_deref() else { return };
+    pub fn note(
+        &mut self,
+        block: u32,
+        agent: AgentId,
+        release_sequence: &ReleaseSequence,
+        operation: &Operation,
+    ) {
+        let Some(newest) = release_sequence.0.as_deref() else { return };
         let by = (agent, operation.semantics.classes, operation.level);
         let lists = self.0.entry(block).or_default().entry(by).or_default();
         match lists.iter_mut().find(|(chain, _)| *chain == newest.chain) {
@@ -235,26 +241,26 @@ impl Agents {
     }
 
     /// `agent` takes in the releases of a list by an acquire of these semantics.
-    pub(super) fn join_heads(
+    pub(super) fn join_release_sequence(
         &self,
         agent: AgentId,
         clocks: &mut Clocks,
-        heads: &ReleaseSequence,
+        release_sequence: &ReleaseSequence,
         operation: &Operation,
     ) {
-        let Some(newest) = heads.0.as_deref() else { return };
+        let Some(newest) = release_sequence.0.as_deref() else { return };
         let dispatch = matches!(self.topology(), Topology::Dispatch { .. });
         if !(dispatch && newest.uniform && newest.links > 1 && operation.level >= Some(2)) {
-            let news = heads.nodes().take_while(|node| !self.has_taken_in(agent, node, operation));
+            let news = release_sequence.nodes().take_while(|node| !self.has_taken_in(agent, node, operation));
             return news.for_each(|node| self.join(agent, clocks, &node.release, operation));
         }
         #[cfg(debug_assertions)]
         let by_walking = {
             let mut clocks = clocks.clone();
-            heads.nodes().for_each(|node| self.join(agent, &mut clocks, &node.release, operation));
+            release_sequence.nodes().for_each(|node| self.join(agent, &mut clocks, &node.release, operation));
             clocks
         };
-        self.join_gathered(agent, clocks, heads, &newest.release, operation);
+        self.join_gathered(agent, clocks, release_sequence, &newest.release, operation);
         #[cfg(debug_assertions)]
         assert!(
             agree(clocks, &by_walking),
@@ -266,20 +272,20 @@ impl Agents {
         &self,
         agent: AgentId,
         clocks: &mut Clocks,
-        heads: &ReleaseSequence,
+        release_sequence: &ReleaseSequence,
         newest: &Release,
         operation: &Operation,
     ) {
         let gathered = Release {
             agents: AgentRanges::from_slice(&[(0, AgentId::MAX)]),
             time: 0,
-            clocks: self.gathered(heads),
+            clocks: self.gathered(release_sequence),
             ..newest.clone()
         };
         self.join(agent, clocks, &gathered, operation);
         let Some(since) = self.published_since(agent) else { return };
         let (workgroup, subgroup) = (self.topology().range(agent, 1), self.topology().range(agent, 0));
-        for node in heads.nodes().take_while(|node| node.sequence >= since) {
+        for node in release_sequence.nodes().take_while(|node| node.sequence >= since) {
             if self.has_taken_in(agent, node, operation) {
                 break;
             }
@@ -295,10 +301,10 @@ impl Agents {
     }
 
     /// The join of the releases of a uniform list, for agents of other workgroups.
-    fn gathered(&self, heads: &ReleaseSequence) -> Arc<Clocks> {
+    fn gathered(&self, release_sequence: &ReleaseSequence) -> Arc<Clocks> {
         let mut nodes: Vec<&SequenceLink> = Vec::new();
         let mut clocks = Clocks::default();
-        for node in heads.nodes() {
+        for node in release_sequence.nodes() {
             if let Some(known) = &*node.gathered.lock() {
                 if nodes.is_empty() {
                     return known.clone();
@@ -319,15 +325,16 @@ impl Agents {
     }
 
     /// Replaces what of a list no running workgroup has to look at.
-    pub(super) fn shorten(&self, heads: &mut ReleaseSequence) {
+    pub(super) fn shorten(&self, release_sequence: &mut ReleaseSequence) {
         let dispatch = matches!(self.topology(), Topology::Dispatch { .. });
-        if let Some(newest) = heads.0.as_deref()
+        if let Some(newest) = release_sequence.0.as_deref()
             && dispatch
             && newest.uniform
             && newest.links.is_multiple_of(SHORTEN)
-            && let Some(shorter) = heads.shortened(self.oldest_published(), |rest| self.gathered(rest))
+            && let Some(shorter) =
+                release_sequence.shortened(self.oldest_published(), |rest| self.gathered(rest))
         {
-            *heads = shorter;
+            *release_sequence = shorter;
         }
     }
 }

@@ -139,8 +139,8 @@ impl Core {
         }
     }
 
-    /// The heads that an atomic read of the entry with this index meets.
-    pub fn heads_of(
+    /// The release sequence that an atomic read of the entry with this index meets.
+    pub fn release_sequence_read(
         &self,
         history: u32,
         index: Option<usize>,
@@ -154,7 +154,7 @@ impl Core {
                 && entry.bytes == bytes
                 && self.order().mutual(&entry.record, self.kinds.get(entry.record.kind), agent, kind)
         };
-        entry.filter(met).map_or_else(ReleaseSequence::default, |entry| entry.heads.clone())
+        entry.filter(met).map_or_else(ReleaseSequence::default, |entry| entry.release_sequence.clone())
     }
 
     /// Per byte, the least position in a history that a load may read if it reads the entry with this index.
@@ -176,8 +176,8 @@ impl Core {
         if !load.acquires {
             return floors(clocks);
         }
-        let heads = self.heads_of(number, index, who.agent, kind, load.bytes);
-        floors(&self.agents.after_reading(who.agent, &kind.operation(), &heads))
+        let release_sequence = self.release_sequence_read(number, index, who.agent, kind, load.bytes);
+        floors(&self.agents.after_reading(who.agent, &kind.operation(), &release_sequence))
     }
 
     /// Whether an atomic access of this kind may learn something from what it reads.

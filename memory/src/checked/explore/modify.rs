@@ -45,10 +45,10 @@ impl Lane<'_> {
         if undefined != 0 {
             core.undefined(who, place, undefined);
         }
-        let heads = core.heads_of(number, take.from, agent, &kind, bytes);
-        if !heads.is_empty() {
-            let clocks = core.agents.after_reading(agent, &operation, &heads);
-            core.agents.read_atomic(agent, &operation, &heads, clocks);
+        let release_sequence = core.release_sequence_read(number, take.from, agent, &kind, bytes);
+        if !release_sequence.is_empty() {
+            let clocks = core.agents.after_reading(agent, &operation, &release_sequence);
+            core.agents.read_atomic(agent, &operation, &release_sequence, clocks);
         }
         let old = piece.lift(take.word);
         let read = Some(core.names(number, take.seen));
@@ -69,14 +69,14 @@ impl Lane<'_> {
             let history = core.histories.peek(number).unwrap_or(&core.no_history);
             let before =
                 history.predecessors_at(take.place, &core.order(), core.kinds.list(), agent, &kind, bytes);
-            let heads = core.agents.write_heads(agent, &operation, &before);
+            let release_sequence = core.agents.release_sequence_of_write(agent, &operation, &before);
             let new = raw::apply(op, access.size, old, value, comparator);
             let entry = Entry {
                 record: core.record(who),
                 bytes,
                 value: piece.place(new),
                 position: 0,
-                heads,
+                release_sequence,
                 name: 0,
                 takes: true,
                 sequence: 0,

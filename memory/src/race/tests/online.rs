@@ -12,7 +12,7 @@ struct Entry {
     record: Record,
     kind: StaticAccess,
     locations: LocationSet,
-    heads: ReleaseSequence,
+    release_sequence: ReleaseSequence,
     /// The earlier writes that this access's own visibility operation saw.
     saw: Vec<AccessId>,
 }
@@ -144,9 +144,10 @@ impl Online {
             self.agents.begin_atomic(agent, &operation);
             let from = reads.map(|write| &self.entries[write]);
             let from = from.filter(|entry| kind.read && self.mutual(entry, agent, &kind, locations));
-            let heads = from.map_or_else(ReleaseSequence::default, |entry| entry.heads.clone());
-            let clocks = self.agents.after_reading(agent, &operation, &heads);
-            self.agents.read_atomic(agent, &operation, &heads, clocks);
+            let release_sequence =
+                from.map_or_else(ReleaseSequence::default, |entry| entry.release_sequence.clone());
+            let clocks = self.agents.after_reading(agent, &operation, &release_sequence);
+            self.agents.read_atomic(agent, &operation, &release_sequence, clocks);
             self.agents.make_available_before(agent, &operation);
         }
         let clocks = self.agents.clocks(agent).clone();
@@ -167,19 +168,20 @@ impl Online {
             (kind.write || entry.kind.write) && !self.mutual(entry, agent, &kind, locations)
         };
         let racing = unordered.into_iter().filter(races).collect();
-        let mut heads = ReleaseSequence::default();
+        let mut release_sequence = ReleaseSequence::default();
         if kind.atomic && kind.write {
             let mut predecessors = Vec::new();
             if kind.read {
                 let here = self.entries.iter().filter(|e| e.kind.write && e.locations == locations);
-                let here: Vec<_> = here.map(|entry| (entry.record, &entry.kind, &entry.heads)).collect();
+                let here: Vec<_> =
+                    here.map(|entry| (entry.record, &entry.kind, &entry.release_sequence)).collect();
                 predecessors = self.order().predecessors(&here, agent, &kind);
             }
-            heads = self.agents.write_heads(agent, &operation, &predecessors);
+            release_sequence = self.agents.release_sequence_of_write(agent, &operation, &predecessors);
         }
         let id = self.entries.len();
         let record = Record { agent, time: self.agents.time(agent), kind: 0 };
-        self.entries.push(Entry { record, kind, locations, heads, saw });
+        self.entries.push(Entry { record, kind, locations, release_sequence, saw });
         for location in locations.first..locations.end() {
             self.at.entry(location).or_default().push(id);
         }
