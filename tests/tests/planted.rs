@@ -55,7 +55,7 @@ fn run(test: &Test, case: &Case, options: &Options) -> Result<judge::Run, Vec<St
     judge::run(program(), test, case, options).map_err(|e| vec![format!("{}: {e:#}", name(test, case))])
 }
 
-fn judged(test: &Test, case: &Case, options: &Options) -> Vec<String> {
+fn problems_of(test: &Test, case: &Case, options: &Options) -> Vec<String> {
     let run = match run(test, case, options) {
         Ok(run) => run,
         Err(problems) => return problems,
@@ -165,7 +165,7 @@ fn bugs_are_found_under_every_seed() {
         bugs.iter().flat_map(|b| seeds().map(move |s| (*b, Options::new(s, Values::Varied)))).collect();
     jobs.extend(bugs.iter().map(|b| (*b, Options::new(1, Values::Latest))));
     jobs.extend(bugs.iter().map(|b| (*b, Options::new(1, Values::Seeded))));
-    let problems = parallel(&jobs, |((test, case), options)| judged(test, case, options));
+    let problems = parallel(&jobs, |((test, case), options)| problems_of(test, case, options));
     assert!(problems.is_empty(), "{}", show(&problems));
 }
 
@@ -193,7 +193,7 @@ fn fixed_twins_are_silent_under_every_seed_and_policy() {
             jobs.extend(Values::ALL[..5].iter().map(|values| (twin, Options::new(seed, *values))));
         }
     }
-    let problems = parallel(&jobs, |((test, case), options)| judged(test, case, options));
+    let problems = parallel(&jobs, |((test, case), options)| problems_of(test, case, options));
     assert!(problems.is_empty(), "{}", show(&problems));
 }
 
@@ -221,7 +221,7 @@ fn known_gaps_are_still_gaps() {
         let all = tests.iter().flat_map(|t| t.cases.iter().map(move |c| (t, c)));
         let found = all.into_iter().find(|(t, c)| name(t, c) == gap.case);
         let (test, case) = found.unwrap_or_else(|| panic!("gaps.txt names no case: {}", gap.case));
-        let problems = judged(test, case, &Options::new(0, Values::Varied));
+        let problems = problems_of(test, case, &Options::new(0, Values::Varied));
         assert!(!problems.is_empty(), "{} passes now: take it out of gaps.txt", gap.case);
     }
 }

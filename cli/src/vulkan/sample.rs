@@ -1,5 +1,5 @@
-//! All runs of a test, in batches: each a process of its own, with a seed, a value policy and a grain of its
-//! own.
+//! All runs of a test, in batches: each a process of its own, with a seed, a value policy and a granularity
+//! of its own.
 //!
 //! What a sample holds depends on the test, the driver, the seed and the number of runs; not on how many
 //! batches run at a time.

@@ -87,7 +87,7 @@ pub fn judge(events: &[Recorded], findings: &[Finding], options: &ModelOptions) 
     let ways = choices.iter().fold(1usize, |all, n| all.saturating_mul(*n));
     let mut first = None;
     for way in 0..ways.min(WAYS) {
-        match judged(events, findings, options, way) {
+        match of_way(events, findings, options, way) {
             Ok(counts) => return Ok(Counts { ambiguous: u64::from(way > 0), ..counts }),
             Err(wrong) => first = first.or(Some(wrong)),
         }
@@ -113,7 +113,8 @@ fn execution(events: &[Recorded], mut way: usize) -> Execution {
     execution
 }
 
-fn judged(
+/// What the axioms say of the execution in which ambiguous reads are explained in way number `way`.
+fn of_way(
     events: &[Recorded],
     findings: &[Finding],
     options: &ModelOptions,

@@ -134,7 +134,7 @@ impl Scheduler for Watching<'_> {
         self.note(FindingId::BarrierDivergence, accesses, facts);
     }
 
-    fn judged(&mut self, mut findings: Vec<Finding>) -> Result<(), Trap> {
+    fn findings(&mut self, mut findings: Vec<Finding>) -> Result<(), Trap> {
         let Some(tell) = self.tell else { return Ok(()) };
         for own in &mut self.findings[self.told..] {
             findings.push(own.clone());

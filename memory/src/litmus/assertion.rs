@@ -7,7 +7,7 @@ use crate::model::{Candidate, Execution, Matrix, ModelOptions, PreExecution, Rac
 
 use super::axioms::Limits;
 use super::khronos::{Assertion, Test};
-use super::predicate::Judged;
+use super::predicate::JudgedExecution;
 use super::witness::{Label, Witness};
 
 /// The answer to one assertion.
@@ -214,7 +214,7 @@ impl<R: Row> Search<'_, R> {
         if self.consistent_only && !verdict.consistent() {
             return ControlFlow::Continue(());
         }
-        let judged = Judged { model: self.model, candidate, verdict: &verdict };
+        let judged = JudgedExecution { model: self.model, candidate, verdict: &verdict };
         match self.assertion.predicate.holds(&judged) {
             Ok(false) => ControlFlow::Continue(()),
             Ok(true) => {

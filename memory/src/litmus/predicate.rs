@@ -114,7 +114,7 @@ impl Predicate {
     }
 
     /// Evaluates the predicate; an error names a misuse of a set as a relation or the reverse.
-    pub(super) fn holds<R: Row>(&self, execution: &Judged<'_, R>) -> Result<bool, &'static str> {
+    pub(super) fn holds<R: Row>(&self, execution: &JudgedExecution<'_, R>) -> Result<bool, &'static str> {
         Ok(match self {
             Predicate::Always => true,
             Predicate::Consistent => execution.verdict.consistent(),
@@ -181,7 +181,7 @@ impl Predicate {
 }
 
 impl Count {
-    fn evaluate<R: Row>(&self, execution: &Judged<'_, R>) -> Result<i64, &'static str> {
+    fn evaluate<R: Row>(&self, execution: &JudgedExecution<'_, R>) -> Result<i64, &'static str> {
         Ok(match self {
             Count::Constant(value) => *value,
             Count::Size(expression) => expression.evaluate(execution)?.size() as i64,
@@ -190,7 +190,7 @@ impl Count {
 }
 
 /// An execution with everything that predicates can name.
-pub(super) struct Judged<'a, R> {
+pub(super) struct JudgedExecution<'a, R> {
     pub model: &'a PreExecution<R>,
     pub candidate: &'a Candidate<R>,
     pub verdict: &'a Verdict<R>,
@@ -240,7 +240,7 @@ impl<R: Row> Value<R> {
 }
 
 impl Expression {
-    fn evaluate<R: Row>(&self, execution: &Judged<'_, R>) -> Result<Value<R>, &'static str> {
+    fn evaluate<R: Row>(&self, execution: &JudgedExecution<'_, R>) -> Result<Value<R>, &'static str> {
         let n = execution.model.len();
         let identity = || Matrix::<R>::empty(n).reflexive();
         let diagonal = |set: R| identity().between(set, !R::default());

@@ -2,7 +2,7 @@
 
 use super::MAX_EVENTS;
 use super::event::{Covers, DomainOperation, Event, EventId, LocationSet};
-use super::judgement::{Judged, Judgement};
+use super::judgement::{Judgement, Relations};
 use super::matrix::{Matrix, Row, Wide};
 use super::options::ModelOptions;
 use super::pre_execution::PreExecution;
@@ -129,7 +129,7 @@ impl Execution {
     fn judge_with<R: Row + Send + Sync + 'static>(
         &self,
         options: &ModelOptions,
-    ) -> Box<dyn Judged + Send + Sync> {
+    ) -> Box<dyn Relations + Send + Sync> {
         let (program, candidate) = self.prepare::<R>(options);
         let verdict = Verdict::new(&program, &candidate);
         Box::new((program, candidate, verdict))

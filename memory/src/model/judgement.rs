@@ -129,7 +129,7 @@ pub enum Inconsistency {
 
 /// Every relation of the model for one execution.
 pub struct Judgement {
-    judged: Box<dyn Judged + Send + Sync>,
+    judged: Box<dyn Relations + Send + Sync>,
     events: usize,
 }
 
@@ -144,7 +144,7 @@ impl fmt::Debug for Judgement {
 }
 
 impl Judgement {
-    pub(super) fn new(judged: Box<dyn Judged + Send + Sync>, events: usize) -> Judgement {
+    pub(super) fn new(judged: Box<dyn Relations + Send + Sync>, events: usize) -> Judgement {
         Judgement { judged, events }
     }
 
@@ -200,8 +200,8 @@ impl Judgement {
     }
 }
 
-/// A judgement in some row width.
-pub(super) trait Judged {
+/// The relations of a judged execution, in some row width.
+pub(super) trait Relations {
     fn relation(&self, name: RelationName) -> Relation;
     fn ordered(&self, first: usize, second: usize) -> bool;
     fn happens_before(&self, first: usize, second: usize) -> bool;
@@ -266,7 +266,7 @@ pub(crate) fn relation<R: Row>(
     }
 }
 
-impl<R: Row> Judged for (PreExecution<R>, Candidate<R>, Verdict<R>) {
+impl<R: Row> Relations for (PreExecution<R>, Candidate<R>, Verdict<R>) {
     fn relation(&self, name: RelationName) -> Relation {
         relation(&self.0, &self.1, &self.2, name)
     }

@@ -25,7 +25,7 @@ impl Case<'_> {
     ) -> Option<Around> {
         let (first, second) = (self.slice.first, self.slice.second);
         let events = self.slice.execution.events();
-        let judged = self.judge(&self.slice.execution)?.0;
+        let judged = self.judge(&self.slice.execution)?;
         let synchronizes = judged.relation(RelationName::SynchronizesWith);
         let reads_from: BTreeSet<(EventId, EventId)> = self.slice.reads_from.iter().copied().collect();
         let thread = |event: EventId| events[event as usize].agent.thread;

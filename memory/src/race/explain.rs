@@ -47,7 +47,7 @@ impl Case<'_> {
     /// Whether the axioms order the pair, or call it mutually ordered. A slice that cannot be judged says no.
     pub fn ordered(&self) -> bool {
         self.judge(&self.slice.execution)
-            .is_some_and(|judged| !judged.races(self.slice.first, self.slice.second))
+            .is_some_and(|judged| !judged.race(self.slice.first, self.slice.second))
     }
 
     /// Finds what is missing and how to fix it.
@@ -106,7 +106,7 @@ impl Case<'_> {
         Scope::of_level(common.or(Some(3)))
     }
 
-    pub(super) fn judge(&self, execution: &Execution) -> Option<Judged> {
+    pub(super) fn judge(&self, execution: &Execution) -> Option<Judgement> {
         let mut execution = execution.clone();
         for (write, read) in self.slice.reads_from.iter().copied() {
             let overlap = match (
@@ -120,7 +120,7 @@ impl Case<'_> {
                 execution.reads_from(write, read);
             }
         }
-        execution.judge(&self.options).ok().map(Judged)
+        execution.judge(&self.options).ok()
     }
 
     pub(super) fn sites(&self) -> &[Site] {
@@ -129,15 +129,15 @@ impl Case<'_> {
 
     fn happens_before(&self, execution: &Execution, facts: &mut Vec<Fact>) -> bool {
         let Some(judged) = self.judge(execution) else { return false };
-        if !judged.0.happens_before(self.slice.first, self.slice.second) {
+        if !judged.happens_before(self.slice.first, self.slice.second) {
             return false;
         }
-        let synchronizes = judged.0.relation(RelationName::SynchronizesWith);
+        let synchronizes = judged.relation(RelationName::SynchronizesWith);
         let (first, second) = (self.slice.first, self.slice.second);
         let mut sites = Vec::new();
         for (release, acquire) in synchronizes.pairs() {
-            let from = release == first || judged.0.happens_before(first, release);
-            let to = acquire == second || judged.0.happens_before(acquire, second);
+            let from = release == first || judged.happens_before(first, release);
+            let to = acquire == second || judged.happens_before(acquire, second);
             if from && to {
                 for event in [release, acquire] {
                     let site = self.sites()[event as usize];
@@ -195,7 +195,7 @@ impl Case<'_> {
                 event.visible = true;
                 event.scope = event.scope.max(common);
             }
-            self.judge(&execution).is_some_and(|judged| !judged.races(self.slice.first, self.slice.second))
+            self.judge(&execution).is_some_and(|judged| !judged.race(self.slice.first, self.slice.second))
         };
         let mut missing = Vec::new();
         let visible = self.second.0.read && granted(false, true);
@@ -231,7 +231,7 @@ impl Case<'_> {
                 }
             }
             self.judge(&execution)
-                .is_some_and(|judged| judged.0.happens_before(self.slice.first, self.slice.second))
+                .is_some_and(|judged| judged.happens_before(self.slice.first, self.slice.second))
         };
         let classes = |event: &mut Event| {
             event.semantics.classes = StorageClasses::all();
@@ -304,17 +304,5 @@ impl Case<'_> {
             .rfind(|(_, (event, _))| event.agent.thread == self.second.1 && event.semantics.acquire)
             .map(|(_, (_, site))| *site)?;
         Some((release, acquire))
-    }
-}
-
-pub(super) struct Judged(pub(super) Judgement);
-
-impl Judged {
-    pub(super) fn races(&self, first: EventId, second: EventId) -> bool {
-        self.0.race(first, second)
-    }
-
-    pub(super) fn pairs(&self) -> BTreeSet<(EventId, EventId)> {
-        self.0.races().iter().map(|race| (race.first.min(race.second), race.first.max(race.second))).collect()
     }
 }

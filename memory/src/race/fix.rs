@@ -5,10 +5,10 @@
 //! A new barrier is judged by itself, with the two accesses on its two sides in either order: which one came
 //! first is the schedule's matter, and where the barrier can stand is the outline's.
 
-use super::explain::{Case, Judged};
+use super::explain::Case;
 use crate::access::Site;
 use crate::finding::Edit;
-use crate::model::{BarrierInstance, Event, EventId, Execution};
+use crate::model::{BarrierInstance, Event, EventId, Execution, Judgement, Race};
 use crate::outline::{BarrierPlace, Gap};
 use crate::scope::{Scope, Semantics, StorageClasses};
 use std::collections::BTreeSet;
@@ -22,8 +22,7 @@ const MOST_TRIALS: usize = 1500;
 
 /// The slice as it is.
 struct Now {
-    /// Pairs that race.
-    races: BTreeSet<(EventId, EventId)>,
+    races: BTreeSet<Race>,
     /// Consistent, plain reads aside. A slice that leaves out writes may not be.
     consistent: bool,
 }
@@ -68,8 +67,8 @@ impl Case<'_> {
     fn now(&self) -> Option<Now> {
         let consistent = self.judge_edited(self.slice.execution.events(), &[], false);
         Some(Now {
-            races: self.judge(&self.slice.execution)?.pairs(),
-            consistent: consistent.is_some_and(|(judged, _)| judged.0.consistent()),
+            races: self.judge(&self.slice.execution)?.races().into_iter().collect(),
+            consistent: consistent.is_some_and(|(judged, _)| judged.consistent()),
         })
     }
 
@@ -291,17 +290,23 @@ impl Case<'_> {
         // What those read is not known.
         let new_atomics =
             edits.iter().any(|edit| matches!(edit, Edit::MakeAtomic(..) | Edit::AtomicUpdate { .. }));
-        let known: BTreeSet<_> = now.races.iter().map(|(a, b)| (at(*a), at(*b))).collect();
+        let moved_race = |race: &Race| Race { first: at(race.first), second: at(race.second) };
+        let known: BTreeSet<Race> = now.races.iter().map(moved_race).collect();
         let consistent =
-            || self.judge_edited(&events, edits, false).is_some_and(|(judged, _)| judged.0.consistent());
-        !judged.races(at(self.slice.first), at(self.slice.second))
-            && judged.pairs().is_subset(&known)
+            || self.judge_edited(&events, edits, false).is_some_and(|(judged, _)| judged.consistent());
+        !judged.race(at(self.slice.first), at(self.slice.second))
+            && judged.races().iter().all(|race| known.contains(race))
             && (!now.consistent || new_atomics || consistent())
     }
 
     /// Judges edited events, with the fences that edits insert; says where each event went. Without plain
     /// reads, those are fences that do nothing.
-    fn judge_edited(&self, events: &[Event], edits: &[Edit], reads: bool) -> Option<(Judged, Vec<EventId>)> {
+    fn judge_edited(
+        &self,
+        events: &[Event],
+        edits: &[Edit],
+        reads: bool,
+    ) -> Option<(Judgement, Vec<EventId>)> {
         let mut execution = Execution::new();
         let mut moved = Vec::with_capacity(events.len());
         for (event, site) in events.iter().zip(self.sites()) {
@@ -337,7 +342,7 @@ impl Case<'_> {
                 execution.reads_from(moved[write as usize], moved[read as usize]);
             }
         }
-        Some((Judged(execution.judge(&self.options).ok()?), moved))
+        Some((execution.judge(&self.options).ok()?, moved))
     }
 
     /// Whether a barrier orders the two accesses as they are now, whichever is first.

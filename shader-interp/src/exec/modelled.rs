@@ -254,7 +254,7 @@ impl<M: MemorySystem> Run<'_, M> {
             if before_telling > 0 {
                 before_telling -= 1;
             } else {
-                self.scheduler.judged(self.memory.new_findings())?;
+                self.scheduler.findings(self.memory.new_findings())?;
             }
             if self.units.is_empty() {
                 // All strands wait at barriers that cannot complete: complete() is called whenever one

@@ -71,7 +71,7 @@ pub trait Scheduler {
     ///
     /// # Errors
     /// What ends the dispatch.
-    fn judged(&mut self, findings: Vec<Finding>) -> Result<(), Trap> {
+    fn findings(&mut self, findings: Vec<Finding>) -> Result<(), Trap> {
         let _ = findings;
         Ok(())
     }

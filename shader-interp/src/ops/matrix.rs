@@ -98,17 +98,17 @@ fn multiply<T: Copy>(
     let mut rows = a.chunks_exact(ROWS * k);
     let mut sums = sums.chunks_mut(ROWS * n);
     for (a, sums) in (&mut rows).zip(&mut sums) {
-        strip::<T, ROWS>(a, b, sums, n, step);
+        multiply_rows::<T, ROWS>(a, b, sums, n, step);
     }
     let Some(rest) = sums.next() else { return };
     for (a, sums) in rows.remainder().chunks_exact(k).zip(rest.chunks_exact_mut(n)) {
-        strip::<T, 1>(a, b, sums, n, step);
+        multiply_rows::<T, 1>(a, b, sums, n, step);
     }
 }
 
-/// `R` rows.
+/// `multiply` of `R` rows.
 #[inline(always)]
-fn strip<T: Copy, const R: usize>(
+fn multiply_rows<T: Copy, const R: usize>(
     a: &[T],
     b: &[T],
     sums: &mut [T],
