@@ -132,24 +132,44 @@ pub(crate) fn put_string(to: &mut [c_char], text: &str) {
     }
 }
 
-/// A structure of a `pNext` chain.
+/// A structure of a `pNext` chain of inputs. Only [`chain`] makes it, so that there is one, of its type.
 pub(crate) struct Link<'a> {
+    start: *const c_void,
+    /// Its `sType`.
+    pub(crate) kind: vk::StructureType,
+    chain: PhantomData<&'a ()>,
+}
+
+impl<'a> Link<'a> {
+    /// It, if it is a `T`.
+    pub(crate) fn read<T: vk::TaggedStructure + 'a>(&self) -> Option<&'a T> {
+        // SAFETY: the contract of `chain`; the structure type says that this is a `T`.
+        (self.kind == T::STRUCTURE_TYPE).then(|| unsafe { &*self.start.cast::<T>() })
+    }
+
+    /// The `count` VkBool32 members of a feature structure.
+    ///
+    /// # Safety
+    /// It is a feature structure of that many members.
+    pub(crate) unsafe fn bools(&self, count: usize) -> &'a [vk::Bool32] {
+        // SAFETY: feature structures are a header of two words followed by VkBool32 members only.
+        unsafe { slice(self.start.cast::<u8>().add(size_of::<vk::BaseInStructure>()).cast(), count) }
+    }
+}
+
+/// A structure of a `pNext` chain of outputs. Only [`chain_mut`] makes it, so that there is one, of its type,
+/// and nobody else has it.
+pub(crate) struct LinkMut<'a> {
     start: *mut c_void,
     /// Its `sType`.
     pub(crate) kind: vk::StructureType,
     chain: PhantomData<&'a mut ()>,
 }
 
-impl Link<'_> {
-    /// It, if it is a `T`.
-    pub(crate) fn read<T: vk::TaggedStructure>(&self) -> Option<&T> {
-        // SAFETY: chains are of the application's structures, and the type says that this is a `T`.
-        (self.kind == T::STRUCTURE_TYPE).then(|| unsafe { &*self.start.cast::<T>() })
-    }
-
-    /// It, to be changed, if it is a `T`. Not for chains of inputs.
+impl LinkMut<'_> {
+    /// It, to be changed, if it is a `T`.
     pub(crate) fn write<T: vk::TaggedStructure>(&mut self) -> Option<&mut T> {
-        // SAFETY: as for `read`; nobody else has this part of the chain.
+        // SAFETY: the contract of `chain_mut`; the structure type says that this is a `T`.
         (self.kind == T::STRUCTURE_TYPE).then(|| unsafe { &mut *self.start.cast::<T>() })
     }
 
@@ -157,25 +177,16 @@ impl Link<'_> {
     pub(crate) fn cast<T>(&self, kind: vk::StructureType) -> Option<*mut T> {
         (self.kind == kind).then(|| self.start.cast())
     }
-
-    /// The `count` VkBool32 members of a feature structure.
-    ///
-    /// # Safety
-    /// It is a feature structure of that many members.
-    pub(crate) unsafe fn bools(&self, count: usize) -> &[vk::Bool32] {
-        // SAFETY: feature structures are a header of two words followed by VkBool32 members only.
-        unsafe { slice(self.start.cast::<u8>().add(size_of::<vk::BaseInStructure>()).cast(), count) }
-    }
 }
 
-/// The structures of a `pNext` chain. Those of a chain of inputs are not to be changed.
+/// The structures of a `pNext` chain of inputs.
 ///
 /// # Safety
 /// The pointer is the application's.
-pub(crate) unsafe fn chain<'a>(next: *mut c_void) -> impl Iterator<Item = Link<'a>> {
-    let mut next = next.cast::<vk::BaseOutStructure<'static>>();
+pub(crate) unsafe fn chain<'a>(next: *const c_void) -> impl Iterator<Item = Link<'a>> {
+    let mut next = next.cast::<vk::BaseInStructure<'static>>();
     std::iter::from_fn(move || {
-        // SAFETY: the contract; every extending structure begins like VkBaseOutStructure.
+        // SAFETY: the contract; every extending structure begins like VkBaseInStructure.
         let item = unsafe { next.as_ref() }?;
         let start = next.cast();
         next = item.p_next;
@@ -183,26 +194,38 @@ pub(crate) unsafe fn chain<'a>(next: *mut c_void) -> impl Iterator<Item = Link<'
     })
 }
 
+/// The structures of a `pNext` chain of outputs.
+///
+/// # Safety
+/// The pointer is the application's, to be written to, and nobody else follows it while there is a link.
+pub(crate) unsafe fn chain_mut<'a>(next: *mut c_void) -> impl Iterator<Item = LinkMut<'a>> {
+    let mut next = next.cast::<vk::BaseOutStructure<'static>>();
+    std::iter::from_fn(move || {
+        // SAFETY: the contract; every extending structure begins like VkBaseOutStructure.
+        let item = unsafe { next.as_ref() }?;
+        let start = next.cast();
+        next = item.p_next;
+        Some(LinkMut { start, kind: item.s_type, chain: PhantomData })
+    })
+}
+
 /// The structure of type `T` in a `pNext` chain of inputs.
 ///
 /// # Safety
 /// The pointer is the application's.
-pub(crate) unsafe fn find<'a, T: vk::TaggedStructure>(next: *const c_void) -> Option<&'a T> {
-    // SAFETY: the contract; the structure type says that this is a `T`.
-    unsafe {
-        let link = chain(next.cast_mut()).find(|link| link.kind == T::STRUCTURE_TYPE)?;
-        Some(&*link.start.cast::<T>())
-    }
+pub(crate) unsafe fn find<'a, T: vk::TaggedStructure + 'a>(next: *const c_void) -> Option<&'a T> {
+    // SAFETY: the contract.
+    unsafe { chain(next) }.find_map(|link| link.read())
 }
 
 /// The structure of type `T` in a `pNext` chain of outputs.
 ///
 /// # Safety
-/// The pointer is the application's.
+/// As for [`chain_mut`].
 pub(crate) unsafe fn find_mut<'a, T: vk::TaggedStructure>(next: *mut c_void) -> Option<&'a mut T> {
-    // SAFETY: as for `find`.
+    // SAFETY: the contract; the structure type says that this is a `T`.
     unsafe {
-        let link = chain(next).find(|link| link.kind == T::STRUCTURE_TYPE)?;
+        let link = chain_mut(next).find(|link| link.kind == T::STRUCTURE_TYPE)?;
         Some(&mut *link.start.cast::<T>())
     }
 }
@@ -320,7 +343,7 @@ mod tests {
         let out = vk::PhysicalDeviceFeatures2 { p_next: (&raw mut v13).cast(), ..Default::default() };
         // SAFETY: as above.
         unsafe {
-            assert_eq!(chain(out.p_next).count(), 2);
+            assert_eq!(chain_mut(out.p_next).count(), 2);
             if let Some(v12) = find_mut::<vk::PhysicalDeviceVulkan12Features<'_>>(out.p_next) {
                 v12.timeline_semaphore = vk::TRUE;
             }
@@ -330,10 +353,10 @@ mod tests {
 
     #[test]
     fn features_are_read_as_an_array() {
-        let mut v13 = vk::PhysicalDeviceVulkan13Features::default().synchronization2(true);
+        let v13 = vk::PhysicalDeviceVulkan13Features::default().synchronization2(true);
         // SAFETY: the structure lives here, and has 15 members.
         let enabled = unsafe {
-            let link = chain((&raw mut v13).cast()).next().expect("a structure");
+            let link = chain((&raw const v13).cast()).next().expect("a structure");
             link.bools(15).iter().filter(|b| **b == vk::TRUE).count()
         };
         assert_eq!(enabled, 1);

@@ -152,7 +152,7 @@ unsafe extern "system" fn create_instance(
     // with its type; a link to the next layer is there, which finds its own one in the same place.
     let (info, next, mut extensions) = unsafe {
         let Ok(info) = ffi::read(info) else { return vk::Result::ERROR_INITIALIZATION_FAILED };
-        let mut links = ffi::chain(info.p_next.cast_mut())
+        let mut links = ffi::chain_mut(info.p_next.cast_mut())
             .filter_map(|link| link.cast::<LinkInfo>(LOADER_INSTANCE_CREATE_INFO));
         let Some(link) = links.find(|link| (**link).function == LAYER_LINK_INFO) else {
             return vk::Result::ERROR_INITIALIZATION_FAILED;

@@ -145,7 +145,7 @@ pub struct Row {
     /// The names of its VkBool32 members, as Rust writes them, in order.
     pub members: &'static [&'static str],
     /// Fills the members of the structure, which is of this kind.
-    pub(crate) fill: fn(&Features, &mut ffi::Link<'_>),
+    pub(crate) fill: fn(&Features, &mut ffi::LinkMut<'_>),
     /// The values of the members, in order.
     pub values: fn(&Features) -> Vec<vk::Bool32>,
 }
@@ -360,7 +360,7 @@ pub fn bools_v10(features: &vk::PhysicalDeviceFeatures) -> &[vk::Bool32] {
 }
 
 /// Fills the known feature structures of an output chain.
-pub(crate) fn fill_chain<'a>(features: &Features, chain: impl Iterator<Item = ffi::Link<'a>>) {
+pub(crate) fn fill_chain<'a>(features: &Features, chain: impl Iterator<Item = ffi::LinkMut<'a>>) {
     for mut link in chain {
         if let Some(row) = rows().find(|r| r.kind == link.kind) {
             (row.fill)(features, &mut link);

@@ -234,13 +234,13 @@ impl Caps {
     }
 
     /// Fills the known property structures of an output chain.
-    pub(crate) fn fill_properties<'a>(&self, chain: impl Iterator<Item = ffi::Link<'a>>) {
+    pub(crate) fn fill_properties<'a>(&self, chain: impl Iterator<Item = ffi::LinkMut<'a>>) {
         for mut link in chain {
             self.fill_property(&mut link);
         }
     }
 
-    fn fill_property(&self, link: &mut ffi::Link<'_>) {
+    fn fill_property(&self, link: &mut ffi::LinkMut<'_>) {
         macro_rules! from {
             ($source:expr => $($type:ident { $($field:ident $(: $of:ident)?),* $(,)? })*) => { $(
                 if let Some(out) = link.write::<vk::$type>() {

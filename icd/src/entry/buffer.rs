@@ -271,7 +271,7 @@ entries! {
         out.memory_requirements = vk::MemoryRequirements::default();
         let buffer = handle::get::<Buffer>(ffi::read(info)?.buffer)?;
         out.memory_requirements = Buffer::requirements(buffer.size, buffer.flags);
-        no_dedicated(ffi::chain(out.p_next));
+        no_dedicated(ffi::chain_mut(out.p_next));
         Ok(())
     }
 
@@ -282,7 +282,7 @@ entries! {
     ) {
         let info = ffi::read(ffi::read(info)?.p_create_info)?;
         out.memory_requirements = Buffer::requirements(info.size, info.flags);
-        no_dedicated(ffi::chain(out.p_next));
+        no_dedicated(ffi::chain_mut(out.p_next));
         Ok(())
     }
 

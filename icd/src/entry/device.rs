@@ -63,7 +63,7 @@ unsafe fn check_features(caps: &Caps, info: &vk::DeviceCreateInfo<'_>) -> Outcom
         if let Some(asked) = ffi::optional(info.p_enabled_features) {
             check_v10(asked, &mut robust)?;
         }
-        for link in ffi::chain(info.p_next.cast_mut()) {
+        for link in ffi::chain(info.p_next) {
             if let Some(asked) = link.read::<vk::PhysicalDeviceFeatures2<'_>>() {
                 check_v10(&asked.features, &mut robust)?;
             } else if let Some(row) = features::rows().find(|r| r.kind == link.kind) {

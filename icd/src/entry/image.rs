@@ -522,7 +522,7 @@ entries! {
         let info = ffi::read(info)?;
         let plane = ffi::find::<vk::ImagePlaneMemoryRequirementsInfo<'_>>(info.p_next).map(|p| p.plane_aspect);
         out.memory_requirements = handle::get::<Image>(info.image)?.requirements(plane)?;
-        no_dedicated(ffi::chain(out.p_next));
+        no_dedicated(ffi::chain_mut(out.p_next));
         Ok(())
     }
 
@@ -535,7 +535,7 @@ entries! {
         let image = Image::new(&device, ffi::read(info.p_create_info)?)?;
         let disjoint = image.flags.contains(vk::ImageCreateFlags::DISJOINT);
         out.memory_requirements = image.requirements(disjoint.then_some(info.plane_aspect))?;
-        no_dedicated(ffi::chain(out.p_next));
+        no_dedicated(ffi::chain_mut(out.p_next));
         Ok(())
     }
 

@@ -426,7 +426,7 @@ pub(crate) unsafe fn bind_each<I>(
 }
 
 /// Fills VkMemoryDedicatedRequirements in a chain of outputs: nothing wants memory of its own.
-pub(crate) fn no_dedicated<'a>(chain: impl Iterator<Item = ffi::Link<'a>>) {
+pub(crate) fn no_dedicated<'a>(chain: impl Iterator<Item = ffi::LinkMut<'a>>) {
     for mut link in chain {
         if let Some(dedicated) = link.write::<vk::MemoryDedicatedRequirements<'_>>() {
             dedicated.prefers_dedicated_allocation = vk::FALSE;

@@ -48,7 +48,7 @@ entries! {
 
     fn get_physical_device_features2(device: Arc<PhysicalDevice>, out: &mut vk::PhysicalDeviceFeatures2<'_>) {
         out.features = device.caps.features.v10;
-        features::fill_chain(&device.caps.features, ffi::chain(out.p_next));
+        features::fill_chain(&device.caps.features, ffi::chain_mut(out.p_next));
         Ok(())
     }
 
@@ -61,7 +61,7 @@ entries! {
         out: &mut vk::PhysicalDeviceProperties2<'_>,
     ) {
         out.properties = device.caps.properties();
-        device.caps.fill_properties(ffi::chain(out.p_next));
+        device.caps.fill_properties(ffi::chain_mut(out.p_next));
         Ok(())
     }
 
