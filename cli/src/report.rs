@@ -226,6 +226,52 @@ mod tests {
         );
     }
 
+    /// A race whose notes and help have these words, and, where there are some, these kinds.
+    fn page_of(words: [&str; 3], kinds: Option<[&str; 3]>) -> String {
+        let (head, finding) = LINES.split_once('\n').unwrap();
+        let mut finding: Value = serde_json::from_str(finding.lines().next().unwrap()).unwrap();
+        finding["notes"] = words[..2].into();
+        finding["help"] = words[2..].into();
+        if let Some(kinds) = kinds {
+            finding["note_kinds"] = kinds[..2].into();
+            finding["help_kinds"] = kinds[2..].into();
+        }
+        html::render(&Report::parse(&format!("{head}\n{finding}\n")).unwrap())
+    }
+
+    /// What the picture has between the two accesses: class, section of the specification, and text.
+    fn between(page: &str) -> String {
+        let (_, way) = page.split_once("<div class=\"way\"").unwrap();
+        let (way, _) = way.split_once("</ul>").unwrap();
+        let item = |item: &str| {
+            let (attributes, text) = item.split_once("</li>").unwrap().0.rsplit_once('>').unwrap();
+            let section =
+                attributes.split_once("\n(").map_or("-", |(_, section)| &section[..section.len() - 2]);
+            format!("{} | {section} | {text}\n", attributes.split_once('"').unwrap().0)
+        };
+        way.split("<li class=\"").skip(1).map(item).collect()
+    }
+
+    #[test]
+    fn kinds_decide_what_a_page_shows_of_notes_and_help() {
+        let kinds = ["missing-availability", "happens-before", "control-barrier"];
+        expect![[r#"
+            has | Memory Model: Happens-Before | in a buffer
+            lacks | Memory Model: Availability and Visibility | nothing of a scope
+            fix | Memory Model: Barriers; Synchronizes-With; Availability and Visibility Semantics | fix: an atomic
+        "#]]
+        .assert_eq(&between(&page_of(["nothing of a scope", "in a buffer", "an atomic"], Some(kinds))));
+    }
+
+    #[test]
+    fn a_report_without_kinds_has_a_page_without_what_they_decide() {
+        let words = ["missing: a scope", "(1) happens before (2)", "add MakeAvailable"];
+        let title = "lacks | Memory Model: Availability and Visibility | a read may miss a write that happens before it";
+        assert_eq!(between(&page_of(words, None)), format!("{title}\nfix | - | fix: add MakeAvailable\n"));
+        let unknown = page_of(words, Some(["of-a-later-version"; 3]));
+        assert_eq!(between(&unknown), between(&page_of(words, None)));
+    }
+
     #[test]
     fn what_is_no_report_is_refused() {
         assert!(Report::parse("{}").is_err());

@@ -216,20 +216,14 @@ fn host_cache(finding: &Value) -> String {
 
 /// Who waits in a livelock, and for what: a box for each.
 fn waiting(finding: &Value) -> String {
-    const VERBS: [&str; 8] =
-        [" waits at ", " wait at ", " repeats ", " repeat ", " is ", " are ", " could ", " has not started"];
-    let waits = |note: &str| {
-        let at = VERBS.iter().filter_map(|verb| note.find(verb)).min()?;
-        note.starts_with("invocation").then(|| (note[..at].to_owned(), note[at + 1..].to_owned()))
-    };
-    let hover = hover(specification::of_note("", "livelock"));
-    let boxes: String = strings(finding, "notes")
-        .filter_map(waits)
-        .map(|(who, told)| {
+    let hover = hover(specification::PROGRESS);
+    let waits = finding["waits"].as_array().into_iter().flatten();
+    let boxes: String = waits
+        .map(|wait| {
             format!(
                 "<div class=\"event last\"{hover}><span class=\"dim\">{}</span><br>{}</div>\n",
-                escape(&who),
-                escape(&told)
+                escape(text(&wait["who"])),
+                escape(text(&wait["does"]))
             )
         })
         .collect();

@@ -4,10 +4,11 @@
 //! Boxes and their order are laid out by the browser, so that text is inside its box at every width; the
 //! script of the page draws the arrows between them.
 
-use super::markup::{escape, hover, strings, text};
+use super::markup::{escape, hover, lines, strings, text};
 use super::specification::{self, Said};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use vulkan_pellucid::report::note::{FixKind, NoteKind};
 
 /// One box.
 pub struct Step {
@@ -257,9 +258,10 @@ impl Picture<'_> {
             true => (0..lanes[0].len().saturating_sub(1)).filter(|k| !common.contains(k)).collect(),
             false => Vec::new(),
         };
-        let ordered: Vec<&str> =
-            strings(finding, "notes").filter(|note| note.contains("happens before")).collect();
-        let helps: Vec<&str> = strings(finding, "help").collect();
+        let notes = || lines::<NoteKind>(finding, "notes").filter_map(|(kind, note)| Some((kind?, note)));
+        let (missing, told): (Vec<_>, Vec<_>) = notes().partition(|(kind, _)| kind.is_missing());
+        let ordered: Vec<_> = told.into_iter().filter(|(kind, _)| *kind == NoteKind::HappensBefore).collect();
+        let helps: Vec<_> = lines::<FixKind>(finding, "help").collect();
         let mut out = format!(
             "<h3>{}{within}</h3>\n<div class=\"scroll\"><div class=\"picture run\" data-arrows=\"{}\" style=\"grid-template-columns:repeat({},minmax(6.2rem,1fr))\">\n<svg class=\"arrows\" aria-hidden=\"true\"></svg>\n",
             self.title,
@@ -287,25 +289,23 @@ impl Picture<'_> {
         }
         out.push_str(&format!("<div class=\"way\" style=\"grid-row:{way}\">{}", self.ladders()));
         out.push_str("<ul>\n");
-        let mut item = |class: &str, note: &str, said: Said| {
-            let hover = hover(said);
+        let mut item = |class: &str, note: &str, said: Option<Said>| {
+            let hover = said.map(hover).unwrap_or_default();
             out.push_str(&format!("<li class=\"{class}\"{hover}>{}</li>\n", escape(note)));
         };
-        let said = |note: &str| specification::of_note(note, text(&finding["id"]));
-        for note in &ordered {
-            item("has", note, said(note));
+        let of_finding = specification::of_finding(text(&finding["id"]));
+        for (kind, note) in &ordered {
+            item("has", note, specification::of_note(*kind));
         }
-        let missing: Vec<&str> =
-            strings(finding, "notes").filter_map(|note| note.strip_prefix("missing: ")).collect();
         if missing.is_empty() {
-            let title = text(&finding["title"]);
-            item("lacks", title, said(title));
+            item("lacks", text(&finding["title"]), of_finding);
         }
-        for note in &missing {
-            item("lacks", &format!("missing: {note}"), said(note));
+        for (kind, note) in &missing {
+            item("lacks", note, specification::of_note(*kind));
         }
-        for help in &helps {
-            item("fix", &format!("fix: {help}"), said(help));
+        for (kind, help) in &helps {
+            let said = kind.and_then(|kind| specification::of_fix(kind).or(of_finding));
+            item("fix", &format!("fix: {help}"), said);
         }
         out.push_str("</ul></div>\n");
         if !self.in_time {

@@ -1,5 +1,7 @@
 //! What the Vulkan specification says about findings, in short, and where it says so.
 
+use vulkan_pellucid::report::note::{FixKind, NoteKind};
+
 /// What is said, and the section.
 pub type Said = (&'static str, &'static str);
 
@@ -86,9 +88,15 @@ const ATOMICS: Said = (
     "Memory Model: Scoped Modification Order",
 );
 
-const PROGRESS: Said = (
+/// An invocation that waits.
+pub const PROGRESS: Said = (
     "An invocation that waits for another one needs a guarantee that the other one makes progress. Where nobody can change what all wait for, the dispatch never ends.",
     "Shaders: Shader Execution; the progress models of docs/checks.md",
+);
+
+const HOST_ACCESS: Said = (
+    "What the device writes reaches the host by a memory dependency to the host and a wait; memory that is not coherent is flushed and invalidated as well.",
+    "Synchronization and Cache Control: Host Write Ordering Guarantees; Memory Allocation: Host Access to Device Memory Objects",
 );
 
 /// A lane of a picture.
@@ -109,34 +117,56 @@ pub fn of_finding(id: &str) -> Option<Said> {
         "livelock" | "barrier-divergence" => PROGRESS,
         id if id.starts_with("race-") => LOCATION_ORDERED,
         id if id.starts_with("hazard-") => DEPENDENCIES,
-        id if id.starts_with("host-") => (
-            "What the device writes reaches the host by a memory dependency to the host and a wait; memory that is not coherent is flushed and invalidated as well.",
-            "Synchronization and Cache Control: Host Write Ordering Guarantees; Memory Allocation: Host Access to Device Memory Objects",
-        ),
+        id if id.starts_with("host-") => HOST_ACCESS,
         _ => return None,
     })
 }
 
-/// To a note of a finding, by its words; where nothing is known of these, to the finding.
-pub fn of_note(note: &str, id: &str) -> Said {
-    let words = [
-        ("an availability operation", AVAILABLE),
-        ("is made available", AVAILABLE),
-        ("a visibility operation", VISIBLE),
-        ("is made visible", VISIBLE),
-        ("MakeAvailable", AVAILABLE),
-        ("MakeVisible", VISIBLE),
-        ("happens before", HAPPENS_BEFORE),
-        ("happens-before", HAPPENS_BEFORE),
-        ("reference", REFERENCE),
-        ("scope", SCOPE),
-        ("the semantics of", SEMANTICS),
-        ("is private", PRIVATE),
-        ("atomic", ATOMICS),
-    ];
-    let race = id.starts_with("race-");
-    let known = words.into_iter().find(|(word, _)| race && note.contains(word)).map(|(_, said)| said);
-    known.or_else(|| of_finding(id)).unwrap_or(LOCATION_ORDERED)
+/// To a note: what was right, or what is missing. Other notes have nothing to be explained.
+pub fn of_note(kind: NoteKind) -> Option<Said> {
+    use NoteKind::*;
+    Some(match kind {
+        HappensBefore | MissingHappensBefore => HAPPENS_BEFORE,
+        MadeAvailable | MissingAvailability => AVAILABLE,
+        MadeVisible | MissingVisibility => VISIBLE,
+        SameReference | MissingReference => REFERENCE,
+        BothAtomic | MissingMutualScope => ATOMICS,
+        MissingNonPrivate => PRIVATE,
+        MissingScope => SCOPE,
+        MissingStorageClass => SEMANTICS,
+        MissingExecutionDependency | MissingMemoryDependency => DEPENDENCIES,
+        MissingHostDependency | MissingFlush | MissingInvalidate => HOST_ACCESS,
+        MissingCompletion => HOST,
+        ClosestPair => HAPPENS_BEFORE,
+        SameValue => LOCATION_ORDERED,
+        Caches => CACHES,
+        Waits | MoreWait | Absent => PROGRESS,
+        Access | Place | Bounds | PushConstants | Values | MemoryModel | Caller | Layout | Owner | Call
+        | Rule | Objects | Rehearsal => return None,
+    })
+}
+
+/// To a line of help: what it changes.
+pub fn of_fix(kind: FixKind) -> Option<Said> {
+    use FixKind::*;
+    Some(match kind {
+        Availability => AVAILABLE,
+        Visibility => VISIBLE,
+        Scope => SCOPE,
+        StorageClasses => SEMANTICS,
+        Synchronization => HAPPENS_BEFORE,
+        NonPrivate => PRIVATE,
+        ControlBarrier => CONTROL_BARRIER,
+        MemoryBarrier => MEMORY_BARRIER,
+        LaterDispatch | PipelineBarrier => PIPELINE_BARRIER,
+        Atomic => ATOMICS,
+        OneWriter => LOCATION_ORDERED,
+        OneReference => REFERENCE,
+        Semaphore => DEPENDENCIES,
+        Flush | Invalidate => HOST_ACCESS,
+        Wait => HOST,
+        Coherent | Signal | Layout | Ownership | ValidUsage => return None,
+    })
 }
 
 /// To an access: whether it writes, and is an atomic.

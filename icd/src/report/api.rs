@@ -2,8 +2,9 @@
 
 use super::context::Object;
 use super::json;
+use super::note::{FixKind, Note, Notes};
 use super::suppress::Subject;
-use super::text::{Notes, Shown, diagnostic, level, snippets};
+use super::text::{Shown, diagnostic, level, snippets};
 use super::words;
 use pellucid_memory::finding::FindingId;
 use serde_json::Value;
@@ -33,10 +34,10 @@ pub trait ApiFinding {
     }
 
     /// What happened and what is missing, in the order in which it is shown.
-    fn notes(&self) -> Vec<String>;
+    fn notes(&self) -> Vec<Note>;
 
     /// The smallest fix.
-    fn help(&self) -> String;
+    fn help(&self) -> Note<FixKind>;
 
     /// What its line of the report file has beside the members of every finding: a JSON object.
     fn members(&self) -> Value;

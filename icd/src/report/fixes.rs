@@ -1,7 +1,8 @@
 //! What fixes are called: one sentence per edited instruction, in the words of the shader's language.
 
 use super::context::DispatchContext;
-use super::words::{Dialect, at, class_name, join, opcode, scope_name};
+use super::note::{FixKind, Note};
+use super::words::{Dialect, at, class_name, join, opcode, opcode_of, scope_name};
 use pellucid_memory::access::{AtomicOp, Site};
 use pellucid_memory::finding::Edit;
 use pellucid_memory::outline::BarrierPlace;
@@ -58,15 +59,34 @@ enum Help<'a> {
     Edit(&'a Edit),
 }
 
+/// The qualifier of GL_KHR_memory_scope_semantics for variables whose accesses are non-private.
+const NON_PRIVATE: &str = "nonprivate";
+
+impl Help<'_> {
+    fn kind(&self) -> FixKind {
+        match self {
+            Help::Gain(_, gain) if gain.flags.contains(&Flag::MakeAvailable) => FixKind::Availability,
+            Help::Gain(_, gain) if gain.flags.contains(&Flag::MakeVisible) => FixKind::Visibility,
+            Help::Gain(_, gain) if gain.scope.is_some() => FixKind::Scope,
+            Help::Gain(_, gain) if !gain.classes.is_empty() => FixKind::StorageClasses,
+            Help::Gain(..) => FixKind::Synchronization,
+            Help::Declare { qualifier, .. } if *qualifier == NON_PRIVATE => FixKind::NonPrivate,
+            Help::Declare { .. } | Help::Decorate(_) => FixKind::Coherent,
+            Help::Edit(edit) => FixKind::from(*edit),
+        }
+    }
+}
+
 /// The smallest fix, one sentence per edited instruction.
-pub fn fix(edits: &[Edit], dispatch: &DispatchContext<'_>) -> Vec<String> {
+pub fn fix(edits: &[Edit], dispatch: &DispatchContext<'_>) -> Vec<Note<FixKind>> {
     let dialect = Dialect::of(dispatch.shader);
     let help = helps(edits, dialect, dispatch).into_iter();
-    let mut sentences: Vec<String> = help.map(|help| sentence(help, dialect, dispatch)).collect();
+    let mut notes: Vec<Note<FixKind>> =
+        help.map(|help| Note::new(help.kind(), sentence(help, dialect, dispatch))).collect();
     // Instructions of one source line have the same words.
     let mut known = BTreeSet::new();
-    sentences.retain(|sentence| known.insert(sentence.clone()));
-    sentences
+    notes.retain(|note| known.insert(note.text.clone()));
+    notes
 }
 
 /// What has to be changed: each instruction that synchronises once, in the order of the shader, then each
@@ -118,7 +138,7 @@ fn qualified<'a>(edit: &Edit, dialect: Dialect, dispatch: &DispatchContext<'a>) 
             return (!dispatch.shader.vulkan_memory_model).then_some(Help::Decorate(site));
         }
         (Dialect::ScopedGlsl, None) if left_out(site, dispatch) => return None,
-        (Dialect::ScopedGlsl, None) => "nonprivate",
+        (Dialect::ScopedGlsl, None) => NON_PRIVATE,
         (Dialect::ScopedGlsl, Some(Scope::Invocation | Scope::Subgroup)) => "subgroupcoherent",
         (Dialect::ScopedGlsl, Some(Scope::Workgroup)) => "workgroupcoherent",
         (Dialect::ScopedGlsl, Some(Scope::QueueFamily)) => "queuefamilycoherent",
@@ -268,7 +288,7 @@ fn access_edit(edit: &Edit, dialect: Dialect, dispatch: &DispatchContext<'_>) ->
             } else {
                 format!("the load at {a} and the store at {b}")
             };
-            let image = dispatch.site(*store).is_some_and(|info| info.instruction.contains("OpImageWrite"));
+            let image = opcode(*store, dispatch) == Some("OpImageWrite");
             let name = match update_name(*operation, dialect) {
                 name if image && dialect != Dialect::Spirv => name.replacen("atomic", "imageAtomic", 1),
                 name => name.to_owned(),
@@ -320,13 +340,13 @@ fn access_edit(edit: &Edit, dialect: Dialect, dispatch: &DispatchContext<'_>) ->
 /// Whether a store is private where the statement that it belongs to loads the same variable as non-private.
 fn left_out(store: Site, dispatch: &DispatchContext<'_>) -> bool {
     const NON_PRIVATE: u32 = 0x20;
-    let Some(info) = dispatch.site(store).filter(|info| info.instruction.contains("OpStore")) else {
+    let Some(info) = dispatch.site(store).filter(|info| opcode_of(info) == Some("OpStore")) else {
         return false;
     };
     dispatch.shader.sites.iter().any(|other| {
         let operands = other.instruction.split_whitespace().find_map(|word| word.strip_prefix("0x"));
         let mask = operands.and_then(|mask| u32::from_str_radix(mask, 16).ok()).unwrap_or(0);
-        other.instruction.contains("OpLoad")
+        opcode_of(other) == Some("OpLoad")
             && mask & NON_PRIVATE != 0
             && other.source.is_some()
             && other.source.map(|p| (p.file, p.line)) == info.source.map(|p| (p.file, p.line))

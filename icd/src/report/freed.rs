@@ -2,6 +2,7 @@
 
 use super::api::ApiFinding;
 use super::context::Object;
+use super::note::{FixKind, Note, NoteKind};
 use super::suppress::Subject;
 use pellucid_memory::finding::FindingId;
 use serde_json::{Value, json};
@@ -73,28 +74,28 @@ impl ApiFinding for FreedReport {
         vec![self.object.clone()]
     }
 
-    fn notes(&self) -> Vec<String> {
-        vec![
-            format!(
-                "{} {} {}, which {} ({}) uses",
-                self.call,
-                self.does(),
-                self.object(),
-                self.command,
-                self.position()
-            ),
-            format!(
-                "missing: nothing has told the host that submission {} on {} has completed",
-                self.submission, self.queue
-            ),
-        ]
+    fn notes(&self) -> Vec<Note> {
+        let uses = format!(
+            "{} {} {}, which {} ({}) uses",
+            self.call,
+            self.does(),
+            self.object(),
+            self.command,
+            self.position()
+        );
+        let missing = format!(
+            "missing: nothing has told the host that submission {} on {} has completed",
+            self.submission, self.queue
+        );
+        vec![Note::new(NoteKind::Access, uses), Note::new(NoteKind::MissingCompletion, missing)]
     }
 
-    fn help(&self) -> String {
-        format!(
+    fn help(&self) -> Note<FixKind> {
+        let text = format!(
             "before {}, wait for the submission's fence, for a timeline semaphore that it signals, or for the queue to be idle",
             self.call
-        )
+        );
+        Note::new(FixKind::Wait, text)
     }
 
     fn members(&self) -> Value {

@@ -4,6 +4,7 @@
 use super::api::ApiFinding;
 use super::context::{DispatchContext, Object, base_name};
 use super::json;
+use super::note::{FixKind, Note, NoteKind};
 use super::source::excerpt;
 use super::suppress::Subject;
 use super::text::Shown;
@@ -94,13 +95,11 @@ impl Side<'_> {
 
     /// The source line of an access that is the only one.
     pub fn shown_alone(&self, operand: Option<Operand>) -> Vec<Shown> {
-        let shown = operand.as_ref().and_then(|operand| self.shown(operand, 2));
-        let only = |s: Shown| Shown { label: s.label.replacen("(2) ", "", 1), ..s };
-        shown.map(only).into_iter().collect()
+        operand.and_then(|operand| self.shown(&operand, None)).into_iter().collect()
     }
 
-    /// The source line of an access.
-    pub fn shown(&self, operand: &Operand, index: usize) -> Option<Shown> {
+    /// The source line of an access: the only one, or the first or second of two.
+    fn shown(&self, operand: &Operand, number: Option<usize>) -> Option<Shown> {
         let dispatch = self.dispatch.as_ref()?;
         let (site, by) = operand.shader?;
         let info = dispatch.site(site)?;
@@ -113,11 +112,12 @@ impl Side<'_> {
             "read and written"
         };
         let label = format!(
-            "({index}) {what} by invocation {} of workgroup ({x},{y},{z}), {}",
+            "{}{what} by invocation {} of workgroup ({x},{y},{z}), {}",
+            number.map_or(String::new(), |number| format!("({number}) ")),
             by.local_index,
             dispatch.title()
         );
-        let primary = index == 2;
+        let primary = number != Some(1);
         Some(match excerpt(dispatch.shader, info, !operand.write.is_empty()) {
             Some(e) => Shown {
                 path: base_name(&e.name).to_owned(),
@@ -204,83 +204,25 @@ impl HazardReport<'_> {
         format!("bytes {}{more} of {object}{aliases}", told.join(", "))
     }
 
-    fn missing(&self) -> String {
+    fn missing(&self) -> Note {
         let h = self.hazard;
         let [(first, w, _), (_, y, _)] = self.sides();
         if !h.executed {
-            return "missing: an execution dependency: nothing makes (1) happen before (2)".to_owned();
+            let text = "missing: an execution dependency: nothing makes (1) happen before (2)";
+            return Note::new(NoteKind::MissingExecutionDependency, text);
         }
-        if first.transition.is_some() {
-            return "missing: (1) happens before (2), but no memory dependency makes what it writes visible to that access"
-                .to_owned();
-        }
-        let reads = !y.read.is_empty() && !w.write.is_empty() && h.id.name().ends_with("read-after-write");
-        if reads {
+        let reads = !y.read.is_empty() && !w.write.is_empty() && h.id == FindingId::HazardReadAfterWrite;
+        let text = if first.transition.is_some() {
+            "missing: (1) happens before (2), but no memory dependency makes what it writes visible to that access"
+        } else if reads {
             "missing: (1) happens before (2), but no memory dependency makes its write available and visible to that access"
-                .to_owned()
         } else {
-            "missing: (1) happens before (2), but no memory dependency makes its write available".to_owned()
-        }
-    }
-}
-
-impl ApiFinding for HazardReport<'_> {
-    fn id(&self) -> FindingId {
-        self.hazard.id
+            "missing: (1) happens before (2), but no memory dependency makes its write available"
+        };
+        Note::new(NoteKind::MissingMemoryDependency, text)
     }
 
-    /// Command, shader and static instruction of each side.
-    fn key(&self) -> String {
-        let mut key = String::new();
-        for (side, operand, _) in self.sides() {
-            key.push_str(&format!("|{}", side.command));
-            match (&side.dispatch, operand.shader) {
-                (Some(d), Some((site, _))) => {
-                    key.push_str(&format!("|{}|{}", d.shader.name, d.location(site)))
-                }
-                _ => key.push_str(&format!("|{}", side.position)),
-            }
-        }
-        key
-    }
-
-    fn subject(&self) -> Subject {
-        let mut subject = Subject::default();
-        for side in [&self.first, &self.second] {
-            subject.names.push(side.command.to_owned());
-            subject.names.extend(side.labels.iter().cloned());
-            let Some(dispatch) = &side.dispatch else { continue };
-            subject.shaders.push(dispatch.shader.name.clone());
-            subject.shaders.push(dispatch.pipeline.to_owned());
-            subject.shaders.extend(dispatch.shader.files.iter().map(|f| base_name(&f.name).to_owned()));
-        }
-        subject.names.extend(self.objects().into_iter().map(|object| object.name));
-        subject
-    }
-
-    fn objects(&self) -> Vec<Object> {
-        self.place.iter().map(|(object, _)| object).chain(&self.aliases).cloned().collect()
-    }
-
-    fn shown(&self) -> Vec<Shown> {
-        let sides = self.sides().into_iter().enumerate().rev();
-        sides.filter_map(|(i, (side, operand, _))| side.shown(operand, i + 1)).collect()
-    }
-
-    fn notes(&self) -> Vec<String> {
-        let mut out = Vec::new();
-        for (i, (side, operand, stage)) in self.sides().into_iter().enumerate() {
-            let what = side.transition.clone().unwrap_or_else(|| {
-                format!("stage {}, access {}", stages(stage), accesses(operand.read | operand.write))
-            });
-            out.push(format!("({}) {}: {what}", i + 1, side.title()));
-        }
-        out.push(format!("both on {}", self.bytes()));
-        out.push(self.missing());
-        out
-    }
-
-    fn help(&self) -> String {
+    fn fix(&self) -> String {
         match &self.hazard.fix {
             Fix::Extend(gap) => {
                 let parts: Vec<String> =
@@ -336,6 +278,71 @@ impl ApiFinding for HazardReport<'_> {
                 stages(*stage)
             ),
         }
+    }
+}
+
+impl ApiFinding for HazardReport<'_> {
+    fn id(&self) -> FindingId {
+        self.hazard.id
+    }
+
+    /// Command, shader and static instruction of each side.
+    fn key(&self) -> String {
+        let mut key = String::new();
+        for (side, operand, _) in self.sides() {
+            key.push_str(&format!("|{}", side.command));
+            match (&side.dispatch, operand.shader) {
+                (Some(d), Some((site, _))) => {
+                    key.push_str(&format!("|{}|{}", d.shader.name, d.location(site)))
+                }
+                _ => key.push_str(&format!("|{}", side.position)),
+            }
+        }
+        key
+    }
+
+    fn subject(&self) -> Subject {
+        let mut subject = Subject::default();
+        for side in [&self.first, &self.second] {
+            subject.names.push(side.command.to_owned());
+            subject.names.extend(side.labels.iter().cloned());
+            let Some(dispatch) = &side.dispatch else { continue };
+            subject.shaders.push(dispatch.shader.name.clone());
+            subject.shaders.push(dispatch.pipeline.to_owned());
+            subject.shaders.extend(dispatch.shader.files.iter().map(|f| base_name(&f.name).to_owned()));
+        }
+        subject.names.extend(self.objects().into_iter().map(|object| object.name));
+        subject
+    }
+
+    fn objects(&self) -> Vec<Object> {
+        self.place.iter().map(|(object, _)| object).chain(&self.aliases).cloned().collect()
+    }
+
+    fn shown(&self) -> Vec<Shown> {
+        let sides = self.sides().into_iter().enumerate().rev();
+        sides.filter_map(|(i, (side, operand, _))| side.shown(operand, Some(i + 1))).collect()
+    }
+
+    fn notes(&self) -> Vec<Note> {
+        let mut out = Vec::new();
+        for (i, (side, operand, stage)) in self.sides().into_iter().enumerate() {
+            let what = side.transition.clone().unwrap_or_else(|| {
+                format!("stage {}, access {}", stages(stage), accesses(operand.read | operand.write))
+            });
+            out.push(Note::new(NoteKind::Access, format!("({}) {}: {what}", i + 1, side.title())));
+        }
+        out.push(Note::new(NoteKind::Place, format!("both on {}", self.bytes())));
+        out.push(self.missing());
+        out
+    }
+
+    fn help(&self) -> Note<FixKind> {
+        let kind = match self.hazard.fix {
+            Fix::Extend(_) | Fix::Insert { .. } => FixKind::PipelineBarrier,
+            Fix::ExtendSemaphore(_) | Fix::Semaphore { .. } => FixKind::Semaphore,
+        };
+        Note::new(kind, self.fix())
     }
 
     fn members(&self) -> Value {

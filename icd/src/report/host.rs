@@ -4,6 +4,7 @@ use super::api::ApiFinding;
 use super::caller::Caller;
 use super::context::Object;
 use super::hazard::{Side, accesses, stages};
+use super::note::{FixKind, Note, NoteKind};
 use super::suppress::Subject;
 use pellucid_memory::commands::{Accesses, HostHazard, Range, Stages};
 use pellucid_memory::device::ATOM;
@@ -95,6 +96,63 @@ impl HostReport<'_> {
         let (first, last) = (first / ATOM * ATOM, last.next_multiple_of(ATOM).min(size));
         format!("offset {first}, size {}", last - first)
     }
+
+    fn missing(&self) -> Note {
+        let HostHazard { id, late, discarded, writes, .. } = *self.hazard;
+        let (kind, text) = match id {
+            FindingId::HostNotFlushed => (
+                NoteKind::MissingFlush,
+                match (discarded, late) {
+                    (true, _) => "missing: the memory is not coherent, and an invalidate came between the write and any flush: the bytes are undefined",
+                    (false, true) => "missing: the memory is not coherent, and the flush comes later than the submission",
+                    (false, false) => "missing: the memory is not coherent, and nothing made the write available to the device before it read",
+                }
+                .to_owned(),
+            ),
+            FindingId::HostNotInvalidated if writes => (
+                NoteKind::MissingInvalidate,
+                format!("missing: an invalidate before the host wrote other bytes of the same atoms (nonCoherentAtomSize is {ATOM} bytes): the flush writes whole atoms back"),
+            ),
+            FindingId::HostNotInvalidated => (
+                NoteKind::MissingInvalidate,
+                "missing: the memory is not coherent, and nothing made the write visible to the host after the work completed: it reads bytes that nobody wrote".to_owned(),
+            ),
+            FindingId::HostNoBarrier => (
+                NoteKind::MissingHostDependency,
+                match late {
+                    true => "missing: the work waits for a signal of the host, but no dependency from the host makes the write available to it",
+                    false => "missing: the work has completed, but no dependency to the host makes the write available to it",
+                }
+                .to_owned(),
+            ),
+            _ => (
+                NoteKind::MissingCompletion,
+                "missing: nothing has told the host that the work has completed, and the work waits for no signal that the host makes afterwards".to_owned(),
+            ),
+        };
+        Note::new(kind, text)
+    }
+
+    /// The barrier that is missing, or does not reach far enough.
+    fn barrier(&self) -> String {
+        let HostHazard { operand, at, late, writes, .. } = self.hazard;
+        match &self.barrier {
+            Some(barrier) => format!("extend the range of {barrier} to these bytes"),
+            None if *late => format!(
+                "put a barrier from HOST (HOST_WRITE) to {} ({}) between the wait and {}, or write before the submission",
+                stages(at.1),
+                accesses(operand.read),
+                self.command.command
+            ),
+            None => format!(
+                "after {}, put a barrier from {} ({}) to HOST ({})",
+                self.command.command,
+                stages(at.1),
+                accesses(operand.write),
+                if *writes { "HOST_WRITE" } else { "HOST_READ" }
+            ),
+        }
+    }
 }
 
 impl ApiFinding for HostReport<'_> {
@@ -131,11 +189,14 @@ impl ApiFinding for HostReport<'_> {
         self.place.iter().map(|(object, _)| object).chain([&self.memory]).cloned().collect()
     }
 
-    fn notes(&self) -> Vec<String> {
-        let mut out = vec![format!("(1) {}, (2) {}", self.host(), self.device())];
-        out.extend(self.caller.map(|caller| format!("{} was called by {}", self.since, caller.text())));
+    fn notes(&self) -> Vec<Note> {
+        let mut out =
+            vec![Note::new(NoteKind::Access, format!("(1) {}, (2) {}", self.host(), self.device()))];
+        out.extend(self.caller.map(|caller| {
+            Note::new(NoteKind::Caller, format!("{} was called by {}", self.since, caller.text()))
+        }));
         let memory = self.memory.called();
-        out.push(match &self.place {
+        let place = match &self.place {
             Some((object, start)) => {
                 format!(
                     "bytes {} of {}, bytes {} of {memory}",
@@ -145,7 +206,8 @@ impl ApiFinding for HostReport<'_> {
                 )
             }
             None => format!("bytes {} of {memory}", self.bytes(self.extent.0)),
-        });
+        };
+        out.push(Note::new(NoteKind::Place, place));
         out.extend(self.cache.as_ref().map(|cache| {
             let (start, end) = (cache.bytes.start - self.extent.0, cache.bytes.end - self.extent.0);
             let held = match &cache.held {
@@ -154,82 +216,50 @@ impl ApiFinding for HostReport<'_> {
                 None => "holds nothing else".to_owned(),
             };
             let there = hex(&cache.memory);
-            format!("bytes {start}..{end} of {memory} are {there} in memory; the host's cache {held}")
+            let text =
+                format!("bytes {start}..{end} of {memory} are {there} in memory; the host's cache {held}");
+            Note::new(NoteKind::Caches, text)
         }));
-        out.push(match self.hazard.id {
-            FindingId::HostNotFlushed if self.hazard.discarded => {
-                "missing: the memory is not coherent, and an invalidate came between the write and any flush: the bytes are undefined".to_owned()
-            }
-            FindingId::HostNotFlushed if self.hazard.late => {
-                "missing: the memory is not coherent, and the flush comes later than the submission".to_owned()
-            }
-            FindingId::HostNotFlushed => {
-                "missing: the memory is not coherent, and nothing made the write available to the device before it read".to_owned()
-            }
-            FindingId::HostNotInvalidated if self.hazard.writes => format!(
-                "missing: an invalidate before the host wrote other bytes of the same atoms (nonCoherentAtomSize is {ATOM} bytes): the flush writes whole atoms back"
-            ),
-            FindingId::HostNotInvalidated => {
-                "missing: the memory is not coherent, and nothing made the write visible to the host after the work completed: it reads bytes that nobody wrote".to_owned()
-            }
-            FindingId::HostNoBarrier if self.hazard.late => {
-                "missing: the work waits for a signal of the host, but no dependency from the host makes the write available to it".to_owned()
-            }
-            FindingId::HostNoBarrier => {
-                "missing: the work has completed, but no dependency to the host makes the write available to it".to_owned()
-            }
-            _ => "missing: nothing has told the host that the work has completed, and the work waits for no signal that the host makes afterwards".to_owned(),
-        });
+        out.push(self.missing());
         out
     }
 
-    fn help(&self) -> String {
+    fn help(&self) -> Note<FixKind> {
         let memory = self.memory.called();
-        match self.hazard.id {
-            FindingId::HostNotFlushed if self.hazard.discarded => format!(
-                "call vkFlushMappedMemoryRanges on {memory}, {}, after the write and before the invalidate",
-                self.range()
-            ),
-            FindingId::HostNotFlushed => format!(
-                "call vkFlushMappedMemoryRanges on {memory}, {}, after the write and before {}",
-                self.range(),
-                self.start()
-            ),
-            FindingId::HostNotInvalidated if self.hazard.writes => format!(
-                "call vkInvalidateMappedMemoryRanges on {memory}, {}, after the wait and before the write",
-                self.range()
-            ),
-            FindingId::HostNotInvalidated => format!(
-                "call vkInvalidateMappedMemoryRanges on {memory}, {}, after the wait and before the read",
-                self.range()
-            ),
-            FindingId::HostNoBarrier if self.barrier.is_some() => {
-                format!("extend the range of {} to these bytes", self.barrier.as_deref().unwrap_or_default())
+        let (kind, text) = match self.hazard.id {
+            FindingId::HostNotFlushed => {
+                let before = match self.hazard.discarded {
+                    true => "the invalidate",
+                    false => self.start(),
+                };
+                let range = self.range();
+                let text = format!(
+                    "call vkFlushMappedMemoryRanges on {memory}, {range}, after the write and before {before}"
+                );
+                (FixKind::Flush, text)
             }
-            FindingId::HostNoBarrier if self.hazard.late => format!(
-                "put a barrier from HOST (HOST_WRITE) to {} ({}) between the wait and {}, or write before the submission",
-                stages(self.hazard.at.1),
-                accesses(self.hazard.operand.read),
-                self.command.command
-            ),
-            FindingId::HostNoBarrier => format!(
-                "after {}, put a barrier from {} ({}) to HOST ({})",
-                self.command.command,
-                stages(self.hazard.at.1),
-                accesses(self.hazard.operand.write),
-                if self.hazard.writes { "HOST_WRITE" } else { "HOST_READ" }
-            ),
+            FindingId::HostNotInvalidated => {
+                let before = if self.hazard.writes { "write" } else { "read" };
+                let range = self.range();
+                let text = format!(
+                    "call vkInvalidateMappedMemoryRanges on {memory}, {range}, after the wait and before the {before}"
+                );
+                (FixKind::Invalidate, text)
+            }
+            FindingId::HostNoBarrier => (FixKind::PipelineBarrier, self.barrier()),
             _ => {
                 let access = if self.hazard.writes {
                     format!("write, or write before {}", self.start())
                 } else {
                     "read".to_owned()
                 };
-                format!(
+                let text = format!(
                     "wait for the submission's fence, for a timeline semaphore that it signals, or for the queue to be idle before the {access}"
-                )
+                );
+                (FixKind::Wait, text)
             }
-        }
+        };
+        Note::new(kind, text)
     }
 
     fn members(&self) -> Value {

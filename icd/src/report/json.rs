@@ -4,10 +4,11 @@
 use super::around;
 use super::context::{Context, DispatchContext};
 use super::element::Element;
+use super::note::{Note, Notes};
 use super::source::excerpt;
 use super::text;
 use super::words;
-use pellucid_memory::finding::{AccessInfo, AccessKind, Finding, Severity};
+use pellucid_memory::finding::{AccessInfo, AccessKind, Fact, Finding, Severity};
 use pellucid_shader_interp::ir::SiteInfo;
 use serde_json::{Value, json};
 
@@ -25,7 +26,7 @@ pub struct Told<'a> {
     /// How bad it is, by its id.
     pub severity: Severity,
     /// What is said beneath.
-    pub notes: text::Notes,
+    pub notes: Notes,
 }
 
 impl Told<'_> {
@@ -39,13 +40,38 @@ impl Told<'_> {
             "family": self.family,
             "title": self.title,
             "level": self.severity.name(),
-            "notes": self.notes.notes,
-            "help": self.notes.help,
+            "notes": texts(&self.notes.notes),
+            "note_kinds": kinds(&self.notes.notes),
+            "help": texts(&self.notes.help),
+            "help_kinds": kinds(&self.notes.help),
             "seed": seed,
             "replay": replay,
             "text": rendered,
         })
     }
+}
+
+/// The lines beneath a finding, as people read them.
+fn texts<K>(notes: &[Note<K>]) -> Vec<&str> {
+    notes.iter().map(|note| note.text.as_str()).collect()
+}
+
+/// What each of them is about.
+fn kinds<K: Copy>(notes: &[Note<K>]) -> Vec<K> {
+    notes.iter().map(|note| note.kind).collect()
+}
+
+/// Who waits, of a livelock, and what each does.
+fn waits(finding: &Finding, dispatch: Option<&DispatchContext<'_>>) -> Value {
+    let told = |fact: &Fact| match fact {
+        Fact::Waits(wait) => {
+            let (who, does) = words::waits(wait, dispatch?);
+            Some(json!({ "who": who, "does": does }))
+        }
+        _ => None,
+    };
+    let waits: Vec<Value> = finding.facts.iter().filter_map(told).collect();
+    if waits.is_empty() { Value::Null } else { waits.into() }
 }
 
 /// The record of a finding: a line of the report.
@@ -74,8 +100,11 @@ pub fn finding(
         "dispatch": dispatch.map(|d| json!({ "number": d.number, "labels": d.labels, "queue": d.queue })),
         "accesses": accesses,
         "around": around::around(finding, context),
-        "notes": notes.notes,
-        "help": notes.help,
+        "notes": texts(&notes.notes),
+        "note_kinds": kinds(&notes.notes),
+        "help": texts(&notes.help),
+        "help_kinds": kinds(&notes.help),
+        "waits": waits(finding, dispatch),
         "seed": seed,
         "replay": replay,
         "finding": finding,

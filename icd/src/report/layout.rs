@@ -3,6 +3,7 @@
 use super::api::ApiFinding;
 use super::context::Object;
 use super::hazard::Side;
+use super::note::{FixKind, Note, NoteKind};
 use super::suppress::Subject;
 use super::text::Shown;
 use pellucid_memory::commands::Operand;
@@ -123,7 +124,7 @@ impl ApiFinding for LayoutReport<'_> {
         self.by.side().map_or_else(Vec::new, |side| side.shown_alone(self.operand))
     }
 
-    fn notes(&self) -> Vec<String> {
+    fn notes(&self) -> Vec<Note> {
         let (level, layer) = self.subresource;
         let plane = self.plane.map_or_else(String::new, |plane| format!("plane {plane}, "));
         let part = format!("{plane}mip level {level}, array layer {layer} of {}", self.image.called());
@@ -153,11 +154,11 @@ impl ApiFinding for LayoutReport<'_> {
             ),
             Some(by) => format!("it is in {} since {}", self.layout, by.title()),
         };
-        vec![uses, is]
+        vec![Note::new(NoteKind::Access, uses), Note::new(NoteKind::Layout, is)]
     }
 
-    fn help(&self) -> String {
-        match &self.wrong {
+    fn help(&self) -> Note<FixKind> {
+        let text = match &self.wrong {
             Wrong::OldLayout(_) if self.layout == "UNDEFINED" => {
                 "name UNDEFINED as the oldLayout: the image holds nothing that could be kept".to_owned()
             }
@@ -176,7 +177,8 @@ impl ApiFinding for LayoutReport<'_> {
             Wrong::Read { linear: false } => {
                 "copy the image to a buffer (vkCmdCopyImageToBuffer) and read that, or create it with VK_IMAGE_TILING_LINEAR".to_owned()
             }
-        }
+        };
+        Note::new(FixKind::Layout, text)
     }
 
     fn members(&self) -> Value {

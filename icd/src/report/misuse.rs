@@ -3,6 +3,7 @@
 
 use super::api::ApiFinding;
 use super::context::Object;
+use super::note::{FixKind, Note, NoteKind};
 use super::suppress::Subject;
 use pellucid_memory::finding::FindingId;
 use serde_json::{Value, json};
@@ -52,18 +53,21 @@ impl ApiFinding for Misuse<'_> {
         self.id == FindingId::ApiMisuse
     }
 
-    fn notes(&self) -> Vec<String> {
-        vec![self.text.to_owned()]
+    fn notes(&self) -> Vec<Note> {
+        vec![Note::new(NoteKind::Call, self.text)]
     }
 
-    fn help(&self) -> String {
+    fn help(&self) -> Note<FixKind> {
         match self.id {
-            FindingId::NeverRan => "signal what the work waits for, before the device or the program ends",
-            _ => {
-                "see the valid usage of the call; `pellucid run --validation` names its rule, if there is one"
-            }
+            FindingId::NeverRan => Note::new(
+                FixKind::Signal,
+                "signal what the work waits for, before the device or the program ends",
+            ),
+            _ => Note::new(
+                FixKind::ValidUsage,
+                "see the valid usage of the call; `pellucid run --validation` names its rule, if there is one",
+            ),
         }
-        .to_owned()
     }
 
     fn members(&self) -> Value {

@@ -3,6 +3,7 @@
 //! - [`words`]: what accesses, facts and gaps are called, in GLSL's terms where the shader was written in
 //!   GLSL and in SPIR-V's otherwise;
 //! - [`fixes`]: what edits are called, likewise;
+//! - [`note`]: what each line beneath a finding is about;
 //! - [`misuse`]: messages about the use of the API, as findings;
 //! - [`text`]: the diagnostic that people read, in the shape of rustc's;
 //! - [`around`]: the execution around a race, for its picture;
@@ -39,6 +40,7 @@ mod identity;
 pub mod json;
 pub mod layout;
 pub mod misuse;
+pub mod note;
 pub mod ownership;
 pub mod replay;
 pub mod session;

@@ -3,6 +3,7 @@
 use super::api::ApiFinding;
 use super::context::Object;
 use super::hazard::Side;
+use super::note::{FixKind, Note, NoteKind};
 use super::suppress::Subject;
 use super::text::Shown;
 use pellucid_memory::commands::Operand;
@@ -91,40 +92,46 @@ impl ApiFinding for OwnershipReport<'_> {
         self.by.shown_alone(self.operand)
     }
 
-    fn notes(&self) -> Vec<String> {
+    fn notes(&self) -> Vec<Note> {
         let (by, called, family) = (self.by.at(), self.resource.called(), self.family);
         let reads = format!("{by} reads {called} on queue family {family}");
-        match &self.wrong {
-            Wrong::NotReleased(owner) => vec![
+        let (uses, owner) = match &self.wrong {
+            Wrong::NotReleased(owner) => (
                 reads,
-                format!("{owner} owns it since {}: to others what it holds is undefined", self.before()),
-            ],
-            Wrong::NotAcquired(to, _) => vec![
+                Some(format!(
+                    "{owner} owns it since {}: to others what it holds is undefined",
+                    self.before()
+                )),
+            ),
+            Wrong::NotAcquired(to, _) => (
                 reads,
-                format!(
+                Some(format!(
                     "{} released it to {to}, and no acquire operation followed: what it holds is undefined",
                     self.before()
-                ),
-            ],
-            Wrong::NoRelease(near) => {
-                let mut notes =
-                    vec![format!("{by} acquires {called}, and no release operation before it matches")];
-                notes.extend(near.as_ref().map(|near| format!("{} releases it {near}", self.before())));
-                notes
-            }
-            Wrong::Modified => vec![
+                )),
+            ),
+            Wrong::NoRelease(near) => (
+                format!("{by} acquires {called}, and no release operation before it matches"),
+                near.as_ref().map(|near| format!("{} releases it {near}", self.before())),
+            ),
+            Wrong::Modified => (
                 format!("{by} acquires {called}"),
-                format!("{} has written it since it was released", self.before()),
-            ],
-            Wrong::NotShared => vec![format!(
-                "{by} uses {called} on queue family {family}, which is not among the pQueueFamilyIndices that it was created with"
-            )],
-        }
+                Some(format!("{} has written it since it was released", self.before())),
+            ),
+            Wrong::NotShared => (
+                format!(
+                    "{by} uses {called} on queue family {family}, which is not among the pQueueFamilyIndices that it was created with"
+                ),
+                None,
+            ),
+        };
+        let owner = owner.map(|owner| Note::new(NoteKind::Owner, owner));
+        [Note::new(NoteKind::Access, uses)].into_iter().chain(owner).collect()
     }
 
-    fn help(&self) -> String {
+    fn help(&self) -> Note<FixKind> {
         let family = self.family;
-        match &self.wrong {
+        let text = match &self.wrong {
             Wrong::NotReleased(owner) => format!(
                 "release it by a barrier on a queue of {owner} and acquire it by the same barrier on one of queue family {family} (srcQueueFamilyIndex and dstQueueFamilyIndex), with a semaphore between the two, or create it with VK_SHARING_MODE_CONCURRENT"
             ),
@@ -140,7 +147,8 @@ impl ApiFinding for OwnershipReport<'_> {
             }
             Wrong::Modified => "write it before it is released, or after it is acquired".to_owned(),
             Wrong::NotShared => format!("add {family} to its pQueueFamilyIndices"),
-        }
+        };
+        Note::new(FixKind::Ownership, text)
     }
 
     fn members(&self) -> Value {

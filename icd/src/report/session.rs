@@ -9,6 +9,7 @@ use super::explored::Explored;
 use super::identity;
 use super::json;
 use super::misuse::{self, Misuse};
+use super::note::{FixKind, Note};
 use super::replay;
 use super::suppress::{Subject, Suppressions};
 use super::text;
@@ -77,7 +78,7 @@ pub(super) struct State {
     /// By what makes findings equal: number (from 1) and occurrences.
     seen: BTreeMap<String, (u64, u64)>,
     /// By dispatch, id and fix: the number of the first finding that has it.
-    fixes: BTreeMap<(u32, &'static str, Vec<String>), u64>,
+    fixes: BTreeMap<(u32, &'static str, Vec<Note<FixKind>>), u64>,
     suppressed: BTreeSet<String>,
     /// Pairs of instructions that communicate, as far as they are written.
     communications: BTreeSet<String>,

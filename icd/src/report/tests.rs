@@ -1,6 +1,7 @@
 //! The words and the look of reports, on findings made by hand.
 
 use super::api::ApiFinding as _;
+use super::note::{FixKind, NoteKind};
 use super::*;
 use crate::config::{Config, Notes};
 use expect_test::expect;
@@ -261,6 +262,12 @@ fn equal_findings_are_counted_and_totals_are_greppable() {
     );
     assert_eq!(lines[1]["accesses"][1]["returned"], 0);
     assert_eq!(lines[1]["accesses"][1]["values"]["returned"], "0");
+    assert_eq!(
+        lines[1]["note_kinds"],
+        serde_json::json!(["place", "happens-before", "missing-visibility", "values"])
+    );
+    assert_eq!(lines[1]["help_kinds"], serde_json::json!(["availability"]));
+    assert!(lines[1]["waits"].is_null());
     assert_eq!(lines[3]["occurrences"], serde_json::json!([126, 63]));
     let again: Finding = serde_json::from_value(lines[1]["finding"].clone()).unwrap();
     assert_eq!(again, not_visible());
@@ -368,7 +375,28 @@ fn a_declaration_is_told_once_with_all_accesses_that_it_serves() {
         "declare `data` devicecoherent, for the access at a.comp:7",
         "declare `flag` nonprivate, for the access at a.comp:6",
     ];
-    assert_eq!(fixes::fix(&edits, &dispatch(&shader, &[], &[])), expected);
+    let fix = fixes::fix(&edits, &dispatch(&shader, &[], &[]));
+    assert_eq!(fix.iter().map(|note| note.text.as_str()).collect::<Vec<_>>(), expected);
+    let kinds: Vec<FixKind> = fix.iter().map(|note| note.kind).collect();
+    assert_eq!(kinds, [FixKind::Coherent, FixKind::Coherent, FixKind::NonPrivate]);
+}
+
+#[test]
+fn the_schema_lists_all_kinds_of_notes_and_help() {
+    use strum::VariantNames as _;
+    let schema = include_str!("../../../docs/report.md");
+    let rows = |heading: &str| -> Vec<&str> {
+        let (_, rows) = schema.split_once(&format!("| `{heading}` |")).expect("a table");
+        let rows = rows.lines().skip(2).take_while(|line| line.starts_with('|'));
+        rows.flat_map(|row| row.split('|').nth(1).unwrap_or("").split_whitespace()).collect()
+    };
+    let quoted = |names: &[&str]| -> Vec<String> { names.iter().map(|name| format!("`{name}`")).collect() };
+    for (heading, known) in [("note_kinds", NoteKind::VARIANTS), ("help_kinds", FixKind::VARIANTS)] {
+        let (mut listed, mut known) = (rows(heading), quoted(known));
+        listed.sort_unstable();
+        known.sort_unstable();
+        assert_eq!(listed, known);
+    }
 }
 
 fn hazard_report<'a>(
@@ -433,11 +461,12 @@ fn a_hazard_names_aliases_and_where_its_shader_accesses_the_memory() {
     let report = hazard_report(&hazard, dispatch, vec![object("image", ""), object("buffer", "b")]);
     let notes = report.notes();
     assert_eq!(
-        notes[2],
+        notes[2].text,
         "both on bytes 0..16 of buffer \"a\", the same memory as image 0x1 and buffer \"b\""
     );
+    assert_eq!(report.help().kind, FixKind::Semaphore);
     assert_eq!(
-        report.help(),
+        report.help().text,
         "in the submission on queue 1: wait for value 5 of semaphore \"done\" in place of 4, and add COMPUTE_SHADER to \
          the stages that wait for semaphore \"done\", and add COPY to the stages after which queue 0 signals \
          semaphore \"done\""
@@ -448,7 +477,7 @@ fn a_hazard_names_aliases_and_where_its_shader_accesses_the_memory() {
     assert!(line["commands"][0]["source"].is_null());
     assert_eq!(line["memory"].as_array().map(Vec::len), Some(3));
     assert_eq!(
-        hazard_report(&hazard, dispatch, Vec::new()).notes()[2],
+        hazard_report(&hazard, dispatch, Vec::new()).notes()[2].text,
         "both on bytes 0..16 of buffer \"a\""
     );
 }

@@ -2,6 +2,7 @@
 
 use super::context::{Context, DispatchContext, base_name};
 use super::fixes;
+use super::note::{FixKind, Note, NoteKind, Notes};
 use super::source::{Excerpt, excerpt};
 use super::words;
 use annotate_snippets::renderer::DecorStyle;
@@ -10,28 +11,19 @@ use pellucid_memory::finding::{AccessKind, Finding, FindingId, Severity};
 use pellucid_memory::system::Trap;
 use pellucid_shader_interp::ir::{Shape, SiteInfo};
 
-/// What a finding says beneath its source lines, in the order in which it is shown.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Notes {
-    /// Places, what was right, what is missing, values.
-    pub notes: Vec<String>,
-    /// The smallest fix.
-    pub help: Vec<String>,
-}
-
 /// Collects what is to be said about a finding.
 pub fn notes(finding: &Finding, context: &Context<'_>) -> Notes {
     let mut out = Notes::default();
     let Some(dispatch) = context.primary(finding) else { return out };
     out.notes.extend(places(finding, context));
-    out.notes.extend(bounds(finding, context));
+    out.notes.extend(bounds(finding, context).map(|text| Note::new(NoteKind::Bounds, text)));
     if finding.accesses.iter().any(|access| dispatch.is_push_constant(access)) {
-        out.notes.push(words::pushed(dispatch));
+        out.notes.push(Note::new(NoteKind::PushConstants, words::pushed(dispatch)));
     }
-    out.notes.extend(finding.facts.iter().map(|f| words::fact(f, dispatch)));
+    out.notes.extend(finding.facts.iter().map(|f| Note::new(f.into(), words::fact(f, dispatch))));
     for missing in &finding.missing {
         // Of two instructions of one line the same may be missing.
-        let note = words::missing(missing, dispatch);
+        let note = Note::new(missing.into(), words::missing(missing, dispatch));
         if !out.notes.contains(&note) {
             out.notes.push(note);
         }
@@ -39,20 +31,20 @@ pub fn notes(finding: &Finding, context: &Context<'_>) -> Notes {
     for (index, access) in finding.accesses.iter().enumerate().filter(|(_, a)| a.admissible.len() > 1) {
         let value = |bits: &u64| words::value(*bits, access, context.of(access));
         let values: Vec<String> = access.admissible.iter().map(value).collect();
-        out.notes.push(format!("the model allows ({}) to return {}", index + 1, values.join(", ")));
+        let text = format!("the model allows ({}) to return {}", index + 1, values.join(", "));
+        out.notes.push(Note::new(NoteKind::Values, text));
     }
     for (index, access) in finding.accesses.iter().enumerate() {
         if let (Some(cached), Some(held)) = (&access.caches, words::caches(access, context.of(access))) {
             let number = index + 1;
-            out.notes
-                .push(format!("when ({number}) read, on compute unit {}, there was {held}", cached.unit));
+            let text = format!("when ({number}) read, on compute unit {}, there was {held}", cached.unit);
+            out.notes.push(Note::new(NoteKind::Caches, text));
         }
     }
     if words::Dialect::of(dispatch.shader) == words::Dialect::Glsl || !dispatch.shader.vulkan_memory_model {
-        out.notes.push(
-            "the shader declares the GLSL450 memory model: judged as lowered to the Vulkan memory model"
-                .to_owned(),
-        );
+        let text =
+            "the shader declares the GLSL450 memory model: judged as lowered to the Vulkan memory model";
+        out.notes.push(Note::new(NoteKind::MemoryModel, text));
     }
     out.help = fixes::fix(&finding.fix, dispatch);
     out
@@ -73,14 +65,14 @@ fn whole(finding: &Finding, context: &Context<'_>) -> bool {
     place.class.is_empty() && variable.is_some_and(|variable| *variable.shape == Shape::Whole)
 }
 
-fn places(finding: &Finding, context: &Context<'_>) -> Vec<String> {
+fn places(finding: &Finding, context: &Context<'_>) -> Vec<Note> {
     let told: Vec<(String, String)> = finding
         .accesses
         .iter()
         .filter(|a| a.place.size > 0 || a.texel.is_some() || finding.id == FindingId::UninitialisedRead)
         .filter_map(|a| Some((context.of(a)?.place(a), words::part(a, context.of(a)?))))
         .collect();
-    match told.as_slice() {
+    let texts = match told.as_slice() {
         [] => Vec::new(),
         [(place, _)] if finding.accesses[0].texel.is_none() && whole(finding, context) => {
             vec![format!("in {place}")]
@@ -97,7 +89,8 @@ fn places(finding: &Finding, context: &Context<'_>) -> Vec<String> {
             .enumerate()
             .map(|(i, (place, part))| format!("({}) in {place}: {part}", i + 1))
             .collect(),
-    }
+    };
+    texts.into_iter().map(|text| Note::new(NoteKind::Place, text)).collect()
 }
 
 /// One annotated stretch of source or SPIR-V.
@@ -186,7 +179,8 @@ pub fn render(finding: &Finding, context: &Context<'_>, replay: &str) -> String 
 /// The diagnostic of a finding that a fix which was told already mends, too: its accesses and their place.
 pub fn render_short(finding: &Finding, context: &Context<'_>) -> String {
     let fix = notes(finding, context).help;
-    let help = fix.iter().map(|fix| format!("the same fix as above: {fix}")).collect();
+    let same = |fix: Note<FixKind>| Note::new(fix.kind, format!("the same fix as above: {}", fix.text));
+    let help = fix.into_iter().map(same).collect();
     let notes = places(finding, context);
     whole_or_short(finding, context, Notes { notes, help }, None)
 }
@@ -228,8 +222,8 @@ pub(super) fn diagnostic(
     Notes { notes, help }: Notes,
     replay: Option<&str>,
 ) -> String {
-    elements.extend(notes.into_iter().map(|n| Level::NOTE.message(n).into()));
-    elements.extend(help.into_iter().map(|h| Level::HELP.message(h).into()));
+    elements.extend(notes.into_iter().map(|n| Level::NOTE.message(n.text).into()));
+    elements.extend(help.into_iter().map(|h| Level::HELP.message(h.text).into()));
     elements
         .extend(replay.map(|replay| Level::NOTE.with_name(Some("replay")).message(replay.to_owned()).into()));
     let group = level.primary_title(title).id(id).elements(elements);

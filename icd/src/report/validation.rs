@@ -4,7 +4,8 @@
 //! name.
 
 use super::json;
-use super::text::{Notes, diagnostic, level};
+use super::note::{Note, NoteKind, Notes};
+use super::text::{diagnostic, level};
 use pellucid_memory::finding::Severity;
 use regex::Regex;
 use serde_json::Value;
@@ -21,7 +22,7 @@ pub struct ValidationReport {
     /// What is wrong.
     pub title: String,
     /// The rule of the specification, and the objects that have names.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
     /// Debug names of the objects.
     pub names: Vec<String>,
     /// A warning, not an error.
@@ -69,8 +70,10 @@ impl ValidationReport {
         let said = replaced(&ADDRESS, &said, "0x...");
         let named = objects.iter().filter(|(_, name)| !name.is_empty());
         let list: Vec<String> = named.map(|(kind, name)| format!("{} \"{name}\"", type_name(kind))).collect();
-        let rule = rule.map(|rule| format!("the Vulkan specification: {}", rule.trim()));
-        let about = (!list.is_empty()).then(|| format!("about {}", list.join(", ")));
+        let rule =
+            rule.map(|rule| Note::new(NoteKind::Rule, format!("the Vulkan specification: {}", rule.trim())));
+        let about =
+            (!list.is_empty()).then(|| Note::new(NoteKind::Objects, format!("about {}", list.join(", "))));
         ValidationReport {
             id: if id.is_empty() { FAMILY.to_owned() } else { id.to_owned() },
             title: said.split_whitespace().collect::<Vec<_>>().join(" "),

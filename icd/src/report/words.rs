@@ -11,7 +11,7 @@ use pellucid_memory::finding::{
 };
 use pellucid_memory::machine::{CacheKind, CachedCopy};
 use pellucid_memory::scope::{Scope, StorageClasses};
-use pellucid_shader_interp::ir::{Shader, SourceLanguage};
+use pellucid_shader_interp::ir::{Shader, SiteInfo, SourceLanguage};
 
 /// Whose words a finding is told in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -329,7 +329,10 @@ pub fn fact(fact: &Fact, dispatch: &DispatchContext<'_>) -> String {
             at(*release, dispatch),
             at(*acquire, dispatch)
         ),
-        Fact::Waits(wait) => waits(wait, dispatch),
+        Fact::Waits(wait) => {
+            let (who, does) = waits(wait, dispatch);
+            format!("{who} {does}")
+        }
         Fact::MoreWait(subgroups, workgroups) => {
             let count = |n: u64, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
             match (subgroups, workgroups) {
@@ -366,8 +369,8 @@ pub fn fact(fact: &Fact, dispatch: &DispatchContext<'_>) -> String {
     }
 }
 
-/// A sentence that says which invocations wait, at which line, and for which value.
-fn waits(wait: &Wait, dispatch: &DispatchContext<'_>) -> String {
+/// Which invocations wait; and what they do, at which line, and for which value.
+pub fn waits(wait: &Wait, dispatch: &DispatchContext<'_>) -> (String, String) {
     let by = wait.access.by;
     let [x, y, z] = by.workgroup;
     let count: u32 = wait.invocations.iter().map(|(first, last)| last - first + 1).sum();
@@ -382,7 +385,7 @@ fn waits(wait: &Wait, dispatch: &DispatchContext<'_>) -> String {
     let who = format!("{which} (subgroup {}) of workgroup ({x},{y},{z})", by.subgroup);
     let verb = |one_of_them: &'static str, several: &'static str| if one { one_of_them } else { several };
     let place = dispatch.location(wait.access.site);
-    match wait.reason {
+    let does = match wait.reason {
         WaitReason::Repeats if wait.access.place.size > 0 => {
             let seen = wait.access.returned.map_or(String::new(), |bits| {
                 format!(", which holds {}", value(bits, &wait.access, Some(dispatch)))
@@ -392,7 +395,7 @@ fn waits(wait: &Wait, dispatch: &DispatchContext<'_>) -> String {
                 format!(", written last by invocation {} of workgroup ({x},{y},{z})", by.local_index)
             });
             format!(
-                "{who} {} at {place} for a change of {}: {}{seen}{wrote}",
+                "{} at {place} for a change of {}: {}{seen}{wrote}",
                 verb("waits", "wait"),
                 dispatch.place(&wait.access),
                 part(&wait.access, dispatch)
@@ -400,23 +403,24 @@ fn waits(wait: &Wait, dispatch: &DispatchContext<'_>) -> String {
         }
         WaitReason::Repeats => {
             format!(
-                "{who} {} the loop at {place}, and nothing that is read there changes",
+                "{} the loop at {place}, and nothing that is read there changes",
                 verb("repeats", "repeat")
             )
         }
-        WaitReason::Turns => format!("{who} {} still in the loop at {place}", verb("is", "are")),
+        WaitReason::Turns => format!("{} still in the loop at {place}", verb("is", "are")),
         WaitReason::Barrier => {
             let what = at(wait.access.site, dispatch);
-            format!("{who} {} at the barrier ({what}) for the rest of the workgroup", verb("waits", "wait"))
+            format!("{} at the barrier ({what}) for the rest of the workgroup", verb("waits", "wait"))
         }
         WaitReason::Starved => format!(
-            "{who} could go on at {place}, but {} not scheduled: the progress model does not guarantee it",
+            "could go on at {place}, but {} not scheduled: the progress model does not guarantee it",
             verb("is", "are")
         ),
         WaitReason::NotStarted => {
-            format!("{who} {} not started, and the progress model does not guarantee it", verb("has", "have"))
+            format!("{} not started, and the progress model does not guarantee it", verb("has", "have"))
         }
-    }
+    };
+    (who, does)
 }
 
 /// Who did not reach a barrier, such as `invocations 32 to 63 (32 of them) ended before it`.
@@ -457,8 +461,12 @@ pub(super) fn at(site: Site, dispatch: &DispatchContext<'_>) -> String {
 
 /// The opcode of an instruction, if it is known.
 pub(super) fn opcode<'a>(site: Site, dispatch: &DispatchContext<'a>) -> Option<&'a str> {
-    let mut words = dispatch.site(site)?.instruction.split_whitespace();
-    words.find(|word| word.starts_with("Op"))
+    opcode_of(dispatch.site(site)?)
+}
+
+/// The opcode of an instruction.
+pub(super) fn opcode_of(info: &SiteInfo) -> Option<&str> {
+    info.instruction.split_whitespace().find(|word| word.starts_with("Op"))
 }
 
 /// The opcode of a synchronising instruction, or what GLSL calls it.

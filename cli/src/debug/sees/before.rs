@@ -85,7 +85,7 @@ pub fn before(stop: &mut Stopped<'_, '_, '_, '_, '_>, rest: &str) -> Result<Stri
         }
         let help = vulkan_pellucid::report::fixes::fix(&relation.explanation.fix, dispatch);
         for fix in help {
-            let _ = write!(out, "\n  help: {fix}");
+            let _ = write!(out, "\n  help: {}", fix.text);
         }
     }
     Ok(out)
