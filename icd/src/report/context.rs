@@ -1,13 +1,13 @@
 //! What the driver knows about a finding beyond the memory model: the shader, its dispatch and the
 //! debug-utils names of objects.
 
-use super::element::Element;
+use super::element::{Element, ValueType};
 use super::texel::Image;
 use pellucid_memory::access::{Reference, Site};
 use pellucid_memory::finding::{AccessInfo, Finding, Place, Texel};
 use pellucid_memory::scope::StorageClasses;
 use pellucid_memory::system::MemoryView;
-use pellucid_shader_interp::ir::{Binding, Scalar, Shader, SiteInfo};
+use pellucid_shader_interp::ir::{Binding, Shader, SiteInfo};
 
 /// The dispatches that the accesses of a finding name.
 #[derive(Clone, Copy, Debug)]
@@ -141,19 +141,16 @@ impl<'a> DispatchContext<'a> {
 
     /// The type of the values of an access: of a buffer or variable what the instruction moves, of an image
     /// its texels; `None` where these are not of one type, and where the access is to a part of them.
-    pub fn element_type(&self, access: &AccessInfo) -> Option<Element> {
+    pub fn value_type(&self, access: &AccessInfo) -> Option<ValueType> {
         let element = if access.place.class == StorageClasses::IMAGE {
             Element::of_format(self.object(access)?.texels.as_ref()?.format)?
         } else {
-            Element::of_component(self.site(access.site)?.component?)?
+            match ValueType::of_component(self.site(access.site)?.component?) {
+                ValueType::Bool => return Some(ValueType::Bool),
+                ValueType::Element(element) => element,
+            }
         };
-        (element.size() == access.place.size as usize).then_some(element)
-    }
-
-    /// Whether an access is to a Bool.
-    pub fn is_bool(&self, access: &AccessInfo) -> bool {
-        let component = self.site(access.site).and_then(|info| info.component);
-        component.is_some_and(|component| component.scalar == Scalar::Bool)
+        (element.size() == access.place.size as usize).then_some(ValueType::Element(element))
     }
 
     /// Whether an access reads push constants.

@@ -47,7 +47,7 @@ impl Element {
         })
     }
 
-    /// What a shader moves; `None` for Bool, whose representation nobody sees.
+    /// What a shader moves; `None` for Bool ([`ValueType`]).
     pub fn of_component(component: Component) -> Option<Element> {
         Some(match (component.scalar, component.signed) {
             (Scalar::Bool, _) => return None,
@@ -179,6 +179,40 @@ impl Element {
     /// All values of a buffer.
     pub fn values(self, bytes: &[u8]) -> Vec<String> {
         bytes.chunks(self.size()).map(|value| self.decode(value)).collect()
+    }
+}
+
+/// The type of the values of an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValueType {
+    /// One whose representation in memory is known.
+    Element(Element),
+    /// OpTypeBool, which has none.
+    Bool,
+}
+
+impl ValueType {
+    /// That of what a shader moves.
+    pub fn of_component(component: Component) -> ValueType {
+        Element::of_component(component).map_or(ValueType::Bool, ValueType::Element)
+    }
+
+    /// As reports write it: `u32`.
+    pub fn name(self) -> &'static str {
+        match self {
+            ValueType::Element(element) => element.name(),
+            ValueType::Bool => "bool",
+        }
+    }
+
+    /// A value as findings show it.
+    pub fn show(self, bits: u64) -> String {
+        match (self, bits) {
+            (ValueType::Element(element), _) => element.show(bits),
+            (ValueType::Bool, 0) => "false".to_owned(),
+            (ValueType::Bool, 1) => "true".to_owned(),
+            (ValueType::Bool, _) => untyped(bits),
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::around;
 use super::context::{Context, DispatchContext};
-use super::element::Element;
+use super::element::ValueType;
 use super::note::{Note, Notes};
 use super::source::excerpt;
 use super::text;
@@ -164,7 +164,7 @@ fn values(access: &AccessInfo, dispatch: Option<&DispatchContext<'_>>) -> Value 
     let told = |bits: u64| words::value(bits, access, dispatch);
     let Some(returned) = access.returned else { return Value::Null };
     json!({
-        "type": dispatch.and_then(|dispatch| dispatch.element_type(access)).map(Element::name),
+        "type": dispatch.and_then(|dispatch| dispatch.value_type(access)).map(ValueType::name),
         "half": access.half,
         "returned": told(returned),
         "newest": access.newest.map(told),

@@ -156,12 +156,9 @@ pub fn class_name(classes: StorageClasses) -> String {
 /// A value that an access returned or may return, in the type of what it accesses; of 8 bytes that were read
 /// by halves, the half's bits.
 pub fn value(bits: u64, access: &AccessInfo, dispatch: Option<&DispatchContext<'_>>) -> String {
-    match (access.half, dispatch.and_then(|dispatch| dispatch.element_type(access))) {
+    match (access.half, dispatch.and_then(|dispatch| dispatch.value_type(access))) {
         (Some(half), _) => format!("{bits:#x} in the {} 4 bytes", ["lower", "upper"][usize::from(half & 1)]),
-        (None, Some(element)) => element.show(bits),
-        (None, None) if bits <= 1 && dispatch.is_some_and(|dispatch| dispatch.is_bool(access)) => {
-            (bits == 1).to_string()
-        }
+        (None, Some(value_type)) => value_type.show(bits),
         (None, None) => untyped(bits),
     }
 }
