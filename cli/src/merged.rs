@@ -26,9 +26,11 @@ fn identity(line: &Value) -> String {
     sides
         .extend(list("commands").iter().map(|c| format!("{} {}", text(&c["command"]), text(&c["position"]))));
     sides.sort();
-    if sides.is_empty() {
-        let rendered = text(&line["text"]);
-        sides.extend(rendered.lines().filter(|l| !l.contains("= replay:")).map(str::to_owned));
+    if sides.is_empty() && line["type"] == "trap" {
+        sides.push(text(&line["text"]));
+    } else if sides.is_empty() {
+        sides.push(text(&line["title"]));
+        sides.extend(list("notes").iter().map(text));
     }
     let kind = line["id"].as_str().unwrap_or_else(|| line["type"].as_str().unwrap_or_default());
     format!("{kind} in {}: {}", text(&line["shader"]["entry"]), sides.join(" | "))

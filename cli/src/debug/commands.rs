@@ -64,17 +64,35 @@ what if
   forget            undo all of these
 CONDITION is made of ==, !=, <, <=, >, >= and &&; a value alone holds where it is not 0. An empty line repeats the last command.";
 
+/// A line as its first word and the rest.
+fn verb_of(line: &str) -> (&str, &str) {
+    let line = line.trim();
+    let (verb, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    (verb, rest.trim())
+}
+
 /// Does what a line says.
 ///
 /// # Errors
 /// What is wrong with it.
 pub fn command(stop: &mut Stop<'_, '_, '_, '_, '_>, line: &str) -> Result<Answer, String> {
-    let line = line.trim();
-    let (verb, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-    let rest = rest.trim();
+    known(stop, line)?.ok_or_else(|| unknown(line))
+}
+
+/// What is said of a line whose first word is no command.
+pub fn unknown(line: &str) -> String {
+    format!("\"{}\" is no command; `help` lists them", verb_of(line).0)
+}
+
+/// Does what a line says; `None` where its first word is no command.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn known(stop: &mut Stop<'_, '_, '_, '_, '_>, line: &str) -> Result<Option<Answer>, String> {
+    let (verb, rest) = verb_of(line);
     let go = |motion| match rest {
-        "" => Ok(Answer::Go(Resume::Move(motion, false))),
-        "back" => Ok(Answer::Go(Resume::Move(motion, true))),
+        "" => Ok(Some(Answer::Go(Resume::Move(motion, false)))),
+        "back" => Ok(Some(Answer::Go(Resume::Move(motion, true)))),
         other => Err(format!("{verb} {other}: only `back` may follow")),
     };
     let moved = match verb {
@@ -94,11 +112,11 @@ pub fn command(stop: &mut Stop<'_, '_, '_, '_, '_>, line: &str) -> Result<Answer
         "help" | "h" => HELP.to_owned(),
         "wrote" => {
             let range = range(stop, rest)?;
-            return Ok(Answer::Go(Resume::Move(Motion::Wrote(range), true)));
+            return Ok(Some(Answer::Go(Resume::Move(Motion::Wrote(range), true))));
         }
-        "goto" => return Ok(Answer::Go(Resume::To(position(rest)?))),
-        "leave" => return Ok(Answer::Go(Resume::Leave)),
-        "quit" | "q" | "exit" => return Ok(Answer::Go(Resume::Quit)),
+        "goto" => return Ok(Some(Answer::Go(Resume::To(position(rest)?)))),
+        "leave" => return Ok(Some(Answer::Go(Resume::Leave))),
+        "quit" | "q" | "exit" => return Ok(Some(Answer::Go(Resume::Quit))),
         "where" | "bt" => frames(stop)?,
         "list" | "l" => list(stop, rest)?,
         "print" | "p" => print(stop, rest)?,
@@ -147,12 +165,12 @@ pub fn command(stop: &mut Stop<'_, '_, '_, '_, '_>, line: &str) -> Result<Answer
                 format!("\"{}\" is no subgroup of a workgroup, which has {subgroups}", subgroup.trim())
             })?;
             stop.give_turn(group, subgroup);
-            return Ok(Answer::Go(Resume::Again));
+            return Ok(Some(Answer::Go(Resume::Again)));
         }
         "forget" => {
             stop.session.edits.clear();
             stop.session.turns.clear();
-            return Ok(Answer::Go(Resume::Again));
+            return Ok(Some(Answer::Go(Resume::Again)));
         }
         "who" => match rest.split_once(char::is_whitespace) {
             Some(("sees", what)) => sees::sees(stop, what)?,
@@ -161,9 +179,9 @@ pub fn command(stop: &mut Stop<'_, '_, '_, '_, '_>, line: &str) -> Result<Answer
         "back" | "reverse" | "rs" | "rn" | "rc" => {
             return Err("`step back`, `next back`, `continue back` and other motions go back".to_owned());
         }
-        _ => return Err(format!("\"{verb}\" is no command; `help` lists them")),
+        _ => return Ok(None),
     };
-    Ok(Answer::Text(text))
+    Ok(Some(Answer::Text(text)))
 }
 
 fn position(text: &str) -> Result<Position, String> {
@@ -383,9 +401,7 @@ fn findings(stop: &mut Stop<'_, '_, '_, '_, '_>, rest: &str) -> Result<String, S
 pub fn told(stop: &Stop<'_, '_, '_, '_, '_>, finding: &pellucid_memory::finding::Finding) -> String {
     let dispatches = [stop.target.context];
     let context = Context { dispatches: &dispatches };
-    let text = text::render(finding, &context, "");
-    let lines: Vec<&str> = text.trim_end().lines().filter(|line| line.trim() != "= replay:").collect();
-    lines.join("\n")
+    text::render(finding, &context, None).trim_end().to_owned()
 }
 
 /// `... [on W L] [if CONDITION]`.

@@ -316,7 +316,7 @@ pub fn render(report: &Report) -> String {
         findings.iter().map(|(_, shader)| shader.as_str()).filter(|s| !s.is_empty()).collect();
     page.push_str(&format!(
         "<div id=\"filter\"><input id=\"words\" type=\"search\" placeholder=\"Search\" aria-label=\"Search\"><select id=\"kind\" aria-label=\"Kind\">{}</select><select id=\"shader\" aria-label=\"Shader\">{}</select><span id=\"shown\" class=\"dim\"></span></div>\n",
-        options("all kinds", kinds.into_iter()),
+        options("all kinds", kinds.iter().copied()),
         options("all shaders", shaders.into_iter())
     ));
     for (finding, shader) in &findings {
@@ -325,12 +325,10 @@ pub fn render(report: &Report) -> String {
     for line in report.of_type("explored") {
         page.push_str(&explored(line));
     }
-    let titles: BTreeSet<&str> = findings.iter().map(|(finding, _)| text(&finding["title"])).collect();
     for other in report.of_type("trap").chain(report.of_type("not-implemented")) {
-        let message = text(&other["message"]);
         // What a finding tells is not told again.
-        if !titles.contains(message) {
-            page.push_str(&format!("<article><h2>{}</h2></article>\n", escape(message)));
+        if !other["finding"].as_str().is_some_and(|id| kinds.contains(id)) {
+            page.push_str(&format!("<article><h2>{}</h2></article>\n", escape(text(&other["message"]))));
         }
     }
     page.push_str(&format!(

@@ -120,7 +120,7 @@ pub(super) fn report(
             device.instance.deliver(&Message::of_report(message));
         }
         if verdict.halt && halted.is_none() {
-            halted = Some(Trap::Stopped(format!("halt-on-error: {}", finding.id.name())));
+            halted = Some(Trap::Stopped(session.halted(finding.id)));
         }
     }
     halted.map_or(Ok(()), Err)

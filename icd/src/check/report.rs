@@ -282,5 +282,5 @@ fn tell(device: &Device, finding: &impl ApiFinding) -> Result<(), String> {
     if let Some(message) = &verdict.message {
         device.instance.deliver(&Message::of_report(message));
     }
-    if verdict.halt { Err(format!("halt-on-error: {}", finding.id().name())) } else { Ok(()) }
+    if verdict.halt { Err(device.instance.session.halted(finding.id())) } else { Ok(()) }
 }

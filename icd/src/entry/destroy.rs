@@ -13,6 +13,7 @@ use crate::queue::submission::Use;
 use crate::report::FreedReport;
 use ash::vk::{self, Handle as _};
 use pellucid_memory::commands::Range;
+use pellucid_memory::finding::FindingId;
 use std::any::Any;
 use std::sync::{Arc, Weak};
 
@@ -180,6 +181,6 @@ fn report(
         device.instance.deliver(&Message::of_report(message));
     }
     if verdict.halt {
-        device.lose("halt-on-error: freed-in-use");
+        device.lose(&device.instance.session.halted(FindingId::FreedInUse));
     }
 }

@@ -88,6 +88,8 @@ pub(super) struct State {
     notes: u64,
     dispatches: u64,
     traps: u64,
+    /// A finding loses a device, by `halt-on-error`.
+    halted: bool,
     suppressions: Suppressions,
     report: Option<File>,
     /// Messages of the validation layer, and how often each came.
@@ -316,7 +318,7 @@ impl Session {
         let dispatch = context.primary(finding).map_or(0, |d| d.number);
         let again = choices.map(|choices| replay::line_of(&self.config, dispatch, choices));
         let again = again.as_ref().unwrap_or(&self.replay);
-        let rendered = text::render(finding, context, again);
+        let rendered = text::render(finding, context, Some(again));
         let mut line = json::finding(number, finding, context, self.config.seed, again, &rendered);
         if severity != Severity::Error {
             line["level"] = severity.name().into();
@@ -392,10 +394,16 @@ impl Session {
         }
     }
 
+    /// A finding of this id, which was told, loses a device by `halt-on-error`: what is said of the device.
+    pub fn halted(&self, id: FindingId) -> String {
+        self.state.lock().halted = true;
+        format!("halt-on-error: {}", id.name())
+    }
+
     /// The device is lost for a reason that no trap and no finding has told.
     pub fn lost(&self, text: &str) {
         let mut state = self.state.lock();
-        if state.traps == 0 && !text.starts_with("halt-on-error") {
+        if state.traps == 0 && !state.halted {
             state.traps += 1;
             let rendered = format!("error[device-lost]: {text}\n");
             let line = json!({ "type": "trap", "message": text, "text": rendered });
@@ -436,9 +444,12 @@ impl Session {
         let rendered = text::trap(trap, context.dispatches.first());
         let mut state = self.state.lock();
         state.traps += 1;
+        // What a finding of that id tells, too.
+        let finding = matches!(trap, Trap::Livelock).then(|| FindingId::Livelock.name());
+        let message = trap.to_string();
         self.write_line(
             &mut state,
-            &json!({ "type": "trap", "message": trap.to_string(), "text": rendered }),
+            &json!({ "type": "trap", "message": message, "finding": finding, "text": rendered }),
         );
         print(&format!("{rendered}\n"));
         self.summarise(&mut state, false);

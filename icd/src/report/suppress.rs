@@ -15,6 +15,7 @@
 
 use super::{misuse, validation};
 use pellucid_memory::finding::FindingId;
+use strum::VariantNames as _;
 
 /// What rules are matched against.
 #[derive(Clone, Debug, Default)]
@@ -51,12 +52,13 @@ pub struct Suppressions {
 
 const KINDS: [&str; 6] = ["race", "hazard", "host", misuse::FAMILY, validation::FAMILY, "shader"];
 
-/// The ids of findings, or what serde says about a name that is none.
-fn id(name: &str) -> Result<FindingId, String> {
-    serde_json::from_value(serde_json::Value::String(name.to_owned())).map_err(|error| {
-        let ids = error.to_string().split("expected one of ").nth(1).unwrap_or_default().replace('`', "");
-        format!("unknown kind \"{name}\"; valid: {}, {ids}", KINDS.join(", "))
-    })
+/// # Errors
+/// The name is none of [`KINDS`] and no id of findings.
+fn known(name: &str) -> Result<(), String> {
+    if KINDS.contains(&name) || FindingId::VARIANTS.contains(&name) {
+        return Ok(());
+    }
+    Err(format!("unknown kind \"{name}\"; valid: {}, {}", KINDS.join(", "), FindingId::VARIANTS.join(", ")))
 }
 
 impl Suppressions {
@@ -77,9 +79,7 @@ impl Suppressions {
                     "line {line_number}: \"{rule}\" is not a rule; a rule is `kind:pattern`"
                 ));
             };
-            if !KINDS.contains(&kind) {
-                id(kind).map_err(|message| format!("line {line_number}: {message}"))?;
-            }
+            known(kind).map_err(|message| format!("line {line_number}: {message}"))?;
             let (kind, pattern) = (kind.to_owned(), pattern.trim().to_owned());
             rules.push(Rule { line: line_number, kind, pattern, used: false });
         }

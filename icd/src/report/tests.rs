@@ -113,7 +113,7 @@ fn dispatch<'a>(shader: &'a Shader, labels: &'a [String], objects: &'a [Object])
 fn rendered(shader: &Shader, finding: &Finding) -> String {
     let labels = ["frame".to_owned(), "reduce".to_owned()];
     let dispatches = [dispatch(shader, &labels, &[])];
-    text::render(finding, &Context { dispatches: &dispatches }, "pellucid run --seed 0 -- ./reduce")
+    text::render(finding, &Context { dispatches: &dispatches }, Some("pellucid run --seed 0 -- ./reduce"))
 }
 
 #[test]

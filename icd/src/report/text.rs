@@ -171,9 +171,9 @@ pub(super) fn snippets(shown: &[Shown]) -> Vec<Element<'_>> {
     elements
 }
 
-/// The diagnostic, ending in a line feed. `replay` is the command that shows it again.
-pub fn render(finding: &Finding, context: &Context<'_>, replay: &str) -> String {
-    whole_or_short(finding, context, notes(finding, context), Some(replay))
+/// The diagnostic, ending in a line feed. `replay` is the command that shows it again, where there is one.
+pub fn render(finding: &Finding, context: &Context<'_>, replay: Option<&str>) -> String {
+    whole_or_short(finding, context, notes(finding, context), replay)
 }
 
 /// The diagnostic of a finding that a fix which was told already mends, too: its accesses and their place.

@@ -143,9 +143,10 @@ impl Server {
             return value;
         }
         let one = text.split_whitespace().count() < 2;
-        match commands::command(stop, text) {
-            Err(error) if one && error.contains("is no command") => value,
-            answer => answer,
+        match commands::known(stop, text)? {
+            Some(answer) => Ok(answer),
+            None if one => value,
+            None => Err(commands::unknown(text)),
         }
     }
 
