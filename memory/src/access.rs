@@ -21,13 +21,26 @@ impl Reference {
     pub const NULL_DESCRIPTOR: Reference = Reference(u32::MAX - 2);
 }
 
+/// What a shader reads through: the access type of the read (Vulkan, *Access Types*, the table of
+/// VkAccessFlagBits2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ShaderRead {
+    /// SHADER_STORAGE_READ: a storage buffer, image or texel buffer, or an address.
+    #[default]
+    Storage,
+    /// UNIFORM_READ: a uniform buffer, which is a `Block` in the Uniform storage class.
+    Uniform,
+    /// SHADER_SAMPLED_READ: a sampled image or a uniform texel buffer.
+    Sampled,
+}
+
 /// What one static load, store or atomic does, apart from its address and value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Access {
     /// Storage class of the location.
     pub class: StorageClasses,
-    /// Through a uniform buffer: the Uniform storage class, in a `Block`.
-    pub uniform: bool,
+    /// What it goes through, if it is a read.
+    pub read_as: ShaderRead,
     /// Bytes of one component: 1, 2, 4 or 8.
     pub size: u8,
     /// Consecutive components, 1 to 16. Component `k` is at `address + k * size`.
@@ -56,7 +69,7 @@ impl Access {
     pub const fn plain(class: StorageClasses, size: u8, components: u8) -> Access {
         Access {
             class,
-            uniform: false,
+            read_as: ShaderRead::Storage,
             size,
             components,
             non_private: false,

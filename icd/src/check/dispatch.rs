@@ -12,12 +12,12 @@ use crate::config::Mode;
 use crate::debugger;
 use crate::device::Device;
 use pellucid_memory::access::Reference;
-use pellucid_memory::commands::{Accesses, Operand, Range};
+use pellucid_memory::commands::{Operand, Range};
 use pellucid_memory::finding::Finding;
 use pellucid_memory::system::Trap;
 use pellucid_shader_interp::Program;
 use pellucid_shader_interp::exec::modelled::{self, ModelledOptions};
-use pellucid_shader_interp::ir::{Binding, DescriptorKind};
+use pellucid_shader_interp::ir::Binding;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
@@ -60,7 +60,6 @@ pub fn dispatch(
     };
     let mut runs = state.memory.footprint();
     for (_, operand) in &mut runs {
-        operand.read = read_access(program, operand);
         operand.reference = operand.reference.map(|r| across_dispatches(program, r));
     }
     let mut findings = state.memory.end_dispatch();
@@ -96,22 +95,5 @@ pub fn across_dispatches(program: &Program, reference: Reference) -> Reference {
     match binding_of(program, reference) {
         Some(b) => Reference((b.set & 0x1f) << 27 | (b.binding & 0x7ff) << 16 | (reference.0 & 0xffff)),
         None => reference,
-    }
-}
-
-/// The access type of a shader's read: that of its descriptor.
-fn read_access(program: &Program, operand: &Operand) -> Accesses {
-    if operand.read.is_empty() || !operand.write.is_empty() {
-        return operand.read;
-    }
-    let binding = operand.reference.and_then(|r| binding_of(program, r));
-    match binding.map(|b| b.kind) {
-        Some(DescriptorKind::UniformBuffer) => Accesses::UNIFORM_READ,
-        Some(
-            DescriptorKind::SampledImage
-            | DescriptorKind::CombinedImageSampler
-            | DescriptorKind::UniformTexelBuffer,
-        ) => Accesses::SHADER_SAMPLED_READ,
-        _ => Accesses::SHADER_STORAGE_READ,
     }
 }

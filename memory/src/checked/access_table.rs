@@ -153,6 +153,7 @@ impl AccessTable {
         kind.write = write;
         kind.non_private = access.non_private;
         kind.size = access.size;
+        kind.read_as = access.read_as;
         if access.atomic.is_some() {
             kind.atomic = true;
             kind.level = level(access.atomic);

@@ -16,7 +16,7 @@
 //! says of references. Where the cache of images misses, the unit's first level writes back what it has of
 //! the line; where that of constants does, it does not.
 
-use crate::access::{Access, Reference};
+use crate::access::{Access, Reference, ShaderRead};
 use crate::history::bits;
 use crate::host::HostLines;
 use crate::machine::{CacheKind, Cached, CachedCopy, Level, Machine, WritePolicy};
@@ -85,7 +85,7 @@ impl Path {
         };
         let nearest = match access.atomic {
             None if !write && image => CacheKind::Texture,
-            None if !write && access.uniform => CacheKind::Constant,
+            None if !write && access.read_as == ShaderRead::Uniform => CacheKind::Constant,
             _ => CacheKind::First,
         };
         Path { reach, nearest, image: image.then_some(reference) }

@@ -18,9 +18,6 @@ impl CheckedMemory {
     /// The runs of bytes that the present dispatch accessed, each with the access that stands for it: first
     /// what it read and wrote over later, then of every word the last write and the remembered reads, both by
     /// address. To be asked before [`CheckedMemory::end_dispatch`].
-    ///
-    /// Reads are given as SHADER_STORAGE_READ; what else a descriptor may be (a uniform buffer, a sampled
-    /// image) is the caller's knowledge.
     pub fn footprint(&mut self) -> Vec<(Range, Operand)> {
         let mut early = Footprint::new();
         for (start, end, reader) in self.shadow.early_reads() {
@@ -79,7 +76,7 @@ impl CheckedMemory {
         let read = read || kind.read;
         let write = !read || kind.write;
         Operand {
-            read: if read { Accesses::SHADER_STORAGE_READ } else { Accesses::empty() },
+            read: if read { kind.read_as.into() } else { Accesses::empty() },
             write: if write { Accesses::SHADER_STORAGE_WRITE } else { Accesses::empty() },
             shader: Some((kind.site, self.core.report.numbering.invocation(record.agent))),
             reference: Some(crate::access::Reference(kind.reference)),

@@ -2,6 +2,7 @@
 //! *Pipeline Barriers*).
 
 use super::range::Range;
+use crate::access::ShaderRead;
 use bitflags::bitflags;
 use serde::{Deserialize, Serialize};
 
@@ -94,6 +95,16 @@ bitflags! {
         const MEMORY_READ = 1 | 2 | 4 | 8 | 32 | 128 | 1024 | 4096 | 16384;
         /// VK_ACCESS_2_MEMORY_WRITE_BIT.
         const MEMORY_WRITE = 16 | 64 | 256 | 2048 | 8192;
+    }
+}
+
+impl From<ShaderRead> for Accesses {
+    fn from(read: ShaderRead) -> Accesses {
+        match read {
+            ShaderRead::Storage => Accesses::SHADER_STORAGE_READ,
+            ShaderRead::Uniform => Accesses::UNIFORM_READ,
+            ShaderRead::Sampled => Accesses::SHADER_SAMPLED_READ,
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use super::clocks::{Clocks, Key};
 use super::release_sequence::ReleaseSequence;
 use super::topology::{AgentId, Level, Topology};
 use super::vector_clock::Time;
-use crate::access::{AccessFlags, Site};
+use crate::access::{AccessFlags, ShaderRead, Site};
 use crate::model::ReadModifyWrite;
 use crate::scope::{Semantics, StorageClasses};
 
@@ -39,6 +39,8 @@ pub struct StaticAccess {
     pub semantics: Semantics,
     /// Bytes that the access covers together; distinguishes atomics of different widths.
     pub size: u8,
+    /// What a read goes through. Accesses to one descriptor may differ in it (VK_EXT_mutable_descriptor_type).
+    pub read_as: ShaderRead,
 }
 
 impl StaticAccess {
@@ -58,6 +60,7 @@ impl StaticAccess {
             level: None,
             semantics: Semantics::RELAXED,
             size: 4,
+            read_as: ShaderRead::Storage,
         }
     }
 

@@ -5,7 +5,7 @@ use super::origin::Origins;
 use super::shape::{Shape, Variable};
 use super::stage::Stage;
 use crate::printf::{FormatError, PrintFormat};
-use pellucid_memory::access::{Reference, Site};
+use pellucid_memory::access::{Reference, ShaderRead, Site};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -129,7 +129,7 @@ pub enum Node {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum DescriptorKind {
-    /// VK_DESCRIPTOR_TYPE_INLINE_UNIFORM_BLOCK as well.
+    /// VK_DESCRIPTOR_TYPE_INLINE_UNIFORM_BLOCK looks like one to the shader.
     UniformBuffer,
     StorageBuffer,
     Sampler,
@@ -138,6 +138,19 @@ pub enum DescriptorKind {
     StorageImage,
     UniformTexelBuffer,
     StorageTexelBuffer,
+}
+
+impl DescriptorKind {
+    /// The access type of reads through it.
+    pub fn read_as(self) -> ShaderRead {
+        match self {
+            DescriptorKind::UniformBuffer => ShaderRead::Uniform,
+            DescriptorKind::SampledImage
+            | DescriptorKind::CombinedImageSampler
+            | DescriptorKind::UniformTexelBuffer => ShaderRead::Sampled,
+            _ => ShaderRead::Storage,
+        }
+    }
 }
 
 /// A descriptor variable that the entry point uses. Operations name it by its index in [`Shader::bindings`].

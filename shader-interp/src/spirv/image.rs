@@ -343,6 +343,7 @@ impl Lowerer<'_> {
     pub(super) fn image_access(&self, handle: &Handle, operands: &Operands, write: bool) -> Access {
         let size = handle.image.texel.bytes() as u8;
         let mut access = Access::plain(StorageClasses::IMAGE, size, 4);
+        access.read_as = self.bindings[handle.image.binding as usize].kind.read_as();
         let scope = (handle.coherent || handle.volatile).then_some(Scope::QueueFamily);
         self.declare(&mut access, &operands.memory, write, (scope, handle.volatile));
         access

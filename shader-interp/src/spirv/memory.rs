@@ -10,7 +10,7 @@ use super::types::{Layout, Leaf, Type};
 use super::untyped_pointer::Side;
 use super::words::Instruction;
 use crate::CompileError;
-use crate::ir::{Alu, Conversion, DescriptorKind, OpKind, Scalar, Value};
+use crate::ir::{Alu, Conversion, OpKind, Scalar, Value};
 use pellucid_memory::access::{Access, Site};
 use pellucid_memory::scope::{Scope, StorageClasses};
 use smallvec::SmallVec;
@@ -118,8 +118,9 @@ impl Lowerer<'_> {
         write: bool,
     ) -> Access {
         let mut access = Access::plain(pointer.class(), bytes(scalar) as u8, components as u8);
-        access.uniform = matches!(pointer.base, Base::Buffer { binding, .. }
-            if self.bindings[binding as usize].kind == DescriptorKind::UniformBuffer);
+        if let Base::Buffer { binding, .. } = pointer.base {
+            access.read_as = self.bindings[binding as usize].kind.read_as();
+        }
         let (scope, volatile) = match pointer.base {
             Base::Workgroup(_) => (Some(Scope::Workgroup), false),
             Base::Buffer { .. } | Base::Physical(_) => {

@@ -1,6 +1,7 @@
 //! What the caches of a machine show, and that the model has the last word.
 
 use super::*;
+use crate::access::ShaderRead;
 use crate::agent::Placement;
 use crate::history::ValuePolicy;
 use crate::host::{HostBytes, HostLines};
@@ -95,7 +96,7 @@ fn changed(machine: &str, read: (StorageClasses, How), write: (StorageClasses, H
 #[test]
 fn textures_and_constants_are_not_coherent_with_stores_through_others() {
     let through = |reference| How { reference, ..SHARED };
-    let constant = How { uniform: true, ..through(1) };
+    let constant = How { read_as: ShaderRead::Uniform, ..through(1) };
     for (machine, old) in [(APART, 0), (STILL, 17), ("tiled", 0), ("integrated", 0)] {
         // A store to a buffer, or to an image through another descriptor, is in the first level; what was
         // read before is in the cache of images, or that of constants.
@@ -160,7 +161,7 @@ fn what_the_dispatch_does_not_write_is_held_as_well() {
         ..DispatchInfo::default()
     });
     m.words[1] = 5;
-    assert_eq!(m.load(1, 64, U, 4, How { uniform: true, ..SHARED }), 5);
+    assert_eq!(m.load(1, 64, U, 4, How { read_as: ShaderRead::Uniform, ..SHARED }), 5);
     let word = inspect::Word { workgroup: None, address: 0x1004, newest: 5 };
     let cached = m.memory.cached(&word, 1).expect("caches");
     let held: Vec<_> = cached.copies.iter().map(|copy| (copy.kind, copy.units, copy.value)).collect();

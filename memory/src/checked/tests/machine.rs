@@ -1,6 +1,7 @@
 //! A dispatch whose lanes are driven one by one.
 
 use super::super::*;
+use crate::access::ShaderRead;
 use crate::agent::Placement;
 use crate::finding::FindingId;
 use crate::system::{LANES, MemoryView};
@@ -23,12 +24,12 @@ pub(super) struct How {
     pub(super) non_private: bool,
     pub(super) coherent: Option<Scope>,
     pub(super) reference: u32,
-    pub(super) uniform: bool,
+    pub(super) read_as: ShaderRead,
 }
 
 pub(super) const PRIVATE: How = How { non_private: false, ..SHARED };
 pub(super) const SHARED: How =
-    How { size: 4, non_private: true, coherent: None, reference: 0, uniform: false };
+    How { size: 4, non_private: true, coherent: None, reference: 0, read_as: ShaderRead::Storage };
 
 pub(super) fn coherent(scope: Scope) -> How {
     How { coherent: Some(scope), ..SHARED }
@@ -36,7 +37,7 @@ pub(super) fn coherent(scope: Scope) -> How {
 
 pub(super) fn access(how: How, class: StorageClasses, write: bool) -> Access {
     Access {
-        uniform: how.uniform,
+        read_as: how.read_as,
         non_private: how.non_private,
         available: how.coherent.filter(|_| write),
         visible: how.coherent.filter(|_| !write),

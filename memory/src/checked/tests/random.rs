@@ -2,7 +2,7 @@
 //! is false.
 
 use super::*;
-use crate::access::AtomicOp;
+use crate::access::{AtomicOp, ShaderRead};
 use crate::agent::Placement;
 use crate::finding::FindingId;
 use crate::machine::{MACHINES, Machine};
@@ -53,7 +53,11 @@ impl Run {
             visible: (kind.visible && !kind.atomic).then_some(at),
             atomic: kind.atomic.then_some(at),
             semantics: kind.semantics,
-            uniform: kind.class == StorageClasses::UNIFORM && kind.reference % 2 == 1,
+            read_as: if kind.class == StorageClasses::UNIFORM && kind.reference % 2 == 1 {
+                ShaderRead::Uniform
+            } else {
+                ShaderRead::Storage
+            },
             ..Access::plain(kind.class, 4, 1)
         };
         let newest = self.words[word as usize];
