@@ -184,6 +184,9 @@ fn hand_in(
     let labels = queue.labels.lock().clone();
     let host: Arc<dyn Host> = device.clone();
     let _handing_in = calls::hand_in(device, &list);
+    if queue.handed_in() == 0 {
+        device.instance.session.submitted();
+    }
     for mut submission in list {
         submission.labels.clone_from(&labels);
         queue.submit(&host, submission);

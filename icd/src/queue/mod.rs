@@ -111,6 +111,11 @@ impl Queue {
         self.host.upgrade()
     }
 
+    /// How many submissions were handed in.
+    pub fn serials(&self) -> u64 {
+        self.submitted.load(Ordering::SeqCst)
+    }
+
     /// Hands in work.
     pub fn submit(self: &Arc<Self>, host: &Arc<dyn Host>, mut submission: Submission) {
         submission.serial = self.submitted.fetch_add(1, Ordering::SeqCst) + 1;

@@ -1,5 +1,5 @@
 //! Who uses the driver: the instances and devices of this process, and what is said of instances on which no
-//! device was created.
+//! device was created, and of devices that got no work.
 //!
 //! A client that does not find what it looks for hides that behind words of its own, or computes elsewhere.
 
@@ -28,6 +28,8 @@ pub struct Clients {
     instances: u64,
     /// Devices that were created.
     pub devices: u64,
+    /// One of their queues got work.
+    pub submitted: bool,
 }
 
 impl Clients {
@@ -41,17 +43,20 @@ impl Clients {
         self.names.iter().map(String::as_str).collect()
     }
 
-    /// What is said if there are instances and no devices. `ended`: the process is about to end, so what it
-    /// has loaded is what it used.
+    /// What is said if there are instances and no devices, or devices without work. `ended`: the process is
+    /// about to end, so what it has loaded is what it used.
     pub fn advice(&self, config: &Config, ended: bool) -> Option<String> {
-        if self.instances == 0 || self.devices > 0 {
+        if self.instances == 0 || self.submitted || self.devices > 0 && !ended {
             return None;
         }
         let who = match self.names().as_slice() {
             [] => "the program".to_owned(),
             names => format!("the program ({})", names.join(", ")),
         };
-        let mut text = format!("{who} created a VkInstance and no VkDevice on this driver");
+        let mut text = match self.devices {
+            0 => format!("{who} created a VkInstance and no VkDevice on this driver"),
+            _ => format!("{who} created a VkDevice and submitted nothing to its queues"),
+        };
         let others = if ended { loaded_elsewhere() } else { BTreeSet::new() };
         if !others.is_empty() {
             let others: Vec<String> = others.into_iter().collect();
@@ -67,7 +72,8 @@ impl Clients {
     /// pointed the loader somewhere.
     pub fn unwatched_advice(&self, config: &Config) -> Option<String> {
         let pointed = ["VK_ICD_FILENAMES", "VK_DRIVER_FILES"].iter().any(|v| std::env::var_os(v).is_some());
-        self.advice(config, true).filter(|_| pointed && profiles::is_known(&self.names()))
+        let known = pointed && self.devices == 0 && profiles::is_known(&self.names());
+        self.advice(config, true).filter(|_| known)
     }
 }
 
@@ -98,5 +104,12 @@ mod tests {
         assert!(text.ends_with("try --for wgpu"), "{text}");
         clients.devices += 1;
         assert_eq!(clients.advice(&config, false), None);
+        let text = clients.advice(&config, true).unwrap();
+        assert!(
+            text.starts_with("the program (wgpu-hal) created a VkDevice and submitted nothing to its queues")
+        );
+        assert_eq!(clients.unwatched_advice(&config), None);
+        clients.submitted = true;
+        assert_eq!(clients.advice(&config, true), None);
     }
 }

@@ -480,6 +480,14 @@ impl Session {
         self.summarise(&mut state, false);
     }
 
+    /// A queue got its first work.
+    pub fn submitted(&self) {
+        let mut state = self.state.lock();
+        if !std::mem::replace(&mut state.clients.submitted, true) {
+            self.summarise(&mut state, false);
+        }
+    }
+
     /// Reads of a dispatch read from writes of other agents, by these pairs of instructions: a line of the
     /// report for each.
     pub fn communicate(&self, pairs: &BTreeSet<(Site, Site)>, dispatch: &DispatchContext<'_>) {
