@@ -460,8 +460,44 @@ fn a_tile_that_a_subgroup_stores_and_loads_needs_a_barrier() {
     assert!(errors.contains("error[race-unordered]"), "{errors}");
     assert!(errors.contains("%ve = OpCooperativeMatrixLoadKHR %mat_c %d_at"), "{errors}");
     assert!(errors.contains("OpCooperativeMatrixStoreKHR %d_at %vd"), "{errors}");
-    // The tile of c is written after the subgroup loaded it.
+    // The tile of c is written after the subgroup loaded it, as products in place do.
+    assert!(errors.contains("warning[race-same-subgroup]"), "{errors}");
     assert!(errors.contains("OpCooperativeMatrixStoreKHR %c_at %ve"), "{errors}");
+}
+
+/// The most natural order of a fill is that in which a device may deal out the components.
+#[test]
+fn a_tile_that_the_lanes_fill_needs_a_barrier_whichever_fill_which_component() {
+    // The invocation's own component: row lane / 16, column lane % 16; or that of the last lane first.
+    for from in ["OpIAdd %u32 %lane %zero", "OpISub %u32 %thirty_one %lane"] {
+        for (barrier, races) in [("", true), ("OpControlBarrier %scope %scope %sem\n", false)] {
+            let text = bytes(&format!(
+                "%lane = OpLoad %u32 %lane_of
+                 %fills = {from}
+                 %row = OpUDiv %u32 %fills %sixteen
+                 %column = OpUMod %u32 %fills %sixteen
+                 %rows = OpIMul %u32 %row %a_stride
+                 %at = OpIAdd %u32 %rows %column
+                 %filled = OpAccessChain %i8_p %a %zero %at
+                 OpStore %filled %i8_7 NonPrivatePointer
+                 {barrier}
+                 %va = OpCooperativeMatrixLoadKHR %mat_a %a_at %zero %a_stride NonPrivatePointer\n"
+            ))
+            .replace("%a %b %c %d %s", "%a %b %c %d %s %lane_of")
+            .replace("OpDecorate %size SpecId 0", "OpDecorate %size SpecId 0\nOpDecorate %lane_of BuiltIn LocalInvocationIndex")
+            .replace(
+                "%main = ",
+                "%sem = OpConstant %u32 0x6048\n%sixteen = OpConstant %u32 16\n%thirty_one = OpConstant %u32 31
+                 %i8_7 = OpConstant %i8 7\n%inputs = OpTypePointer Input %u32\n%lane_of = OpVariable %inputs Input
+                 %main = ",
+            );
+            let (_folder, shader) = written(&text);
+            let output = exec(&shader, &["--mode", "check"], BYTES);
+            let errors = errors(&output);
+            assert_eq!(output.status.code(), Some(if races { 66 } else { 0 }), "{from}:\n{errors}");
+            assert_eq!(errors.contains("error[race-unordered]"), races, "{from}:\n{errors}");
+        }
+    }
 }
 
 #[test]

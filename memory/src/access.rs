@@ -62,6 +62,9 @@ pub struct Access {
     pub unequal: Semantics,
     /// False if no instruction uses the value that an atomic instruction returns.
     pub result_used: bool,
+    /// Of a component of a cooperative matrix: which invocation of the subgroup makes the access is left to
+    /// the implementation (Vulkan memory model, *Cooperative Matrix Memory Access*).
+    pub dealt: bool,
 }
 
 impl Access {
@@ -80,6 +83,7 @@ impl Access {
             semantics: Semantics::RELAXED,
             unequal: Semantics::RELAXED,
             result_used: true,
+            dealt: false,
         }
     }
 }

@@ -170,7 +170,7 @@ impl CheckedMemory {
         self.core.sequence = 0;
         self.core.fresh.clear();
         let seed = mix_all(&[self.options.seed, u64::from(info.number)]);
-        let rehearsal = self.core.overlay.as_ref().map(|overlay| overlay.number);
+        let rehearsal = self.core.overlay.as_ref().map(|overlay| overlay.number).filter(|number| *number > 0);
         self.core.seed = rehearsal.map_or(seed, |number| mix_all(&[seed, u64::from(number)]));
         if let Some(caches) = &mut self.core.caches {
             caches.begin(self.core.seed, info.host);
@@ -532,6 +532,10 @@ impl MemorySystem for CheckedMemory {
     }
 
     #[cold]
+    fn read_undefined(&mut self) -> Mask {
+        self.core.report.read_undefined(self.first_lane)
+    }
+
     fn notice(&mut self, at: Site, mask: Mask, notice: &Notice<'_>) {
         each_lane(mask, |lane| self.core.report.notice(at, self.first_lane + lane as u32, lane, notice));
     }

@@ -37,6 +37,7 @@ pub enum FindingId {
     RaceReference,
     RaceMixedScopeAtomics,
     RaceSameInvocation,
+    RaceSameSubgroup,
     HazardReadAfterWrite,
     HazardWriteAfterRead,
     HazardWriteAfterWrite,
@@ -73,7 +74,9 @@ impl FindingId {
     pub fn severity(self) -> Severity {
         use FindingId::*;
         match self {
-            HostNoBarrier | RaceSameInvocation | QueueFamilyNotReleased => Severity::Warning,
+            HostNoBarrier | RaceSameInvocation | RaceSameSubgroup | QueueFamilyNotReleased => {
+                Severity::Warning
+            }
             DivideByZero
             | ShiftOutOfRange
             | NonUniformIndex
@@ -404,6 +407,14 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// Whether it tells of a plain load, of memory that invocations share, that reads what nothing wrote.
+    pub fn is_uninitialised_load(&self) -> bool {
+        let plain = |access: &AccessInfo| {
+            access.kind == AccessKind::Read && access.atomic.is_none() && !access.place.class.is_empty()
+        };
+        self.id == FindingId::UninitialisedRead && self.accesses.iter().all(plain)
+    }
+
     /// One occurrence of what has no order of accesses to it.
     pub fn once(id: FindingId, accesses: Vec<AccessInfo>, facts: Vec<Fact>) -> Finding {
         Finding { id, accesses, facts, missing: Vec::new(), fix: Vec::new(), count: 1, around: None }

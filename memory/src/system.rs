@@ -266,6 +266,12 @@ pub trait MemorySystem {
         let _ = (at, mask, notice);
     }
 
+    /// The lanes of the entered subgroup that read with the last load what nothing had written, where such
+    /// loads are followed and not reported. Only called in the modelled mode.
+    fn read_undefined(&mut self) -> Mask {
+        0
+    }
+
     /// From now on [`MemorySystem::observed`] tells what happens, or it need not any more. Only called in the
     /// modelled mode.
     fn observe(&mut self, on: bool) {

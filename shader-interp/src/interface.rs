@@ -20,6 +20,10 @@ pub struct CompileOptions {
     pub modelled: bool,
     /// In modelled code: follow push constants that nothing may have set, by [`Resources::push_unset`].
     pub push_unset: bool,
+    /// In modelled code: follow what plain loads of memory that invocations share read without anything
+    /// having written it to where it is used, as what loads of variables read. The memory system is to say
+    /// what they read: [`pellucid_memory::system::MemorySystem::read_undefined`].
+    pub follow_loads: bool,
     /// In modelled code: notice what is defined nowhere but is no error of memory, such as a division by
     /// zero.
     pub notes: bool,
@@ -39,6 +43,7 @@ impl Default for CompileOptions {
             subgroup_size: 32,
             modelled: false,
             push_unset: false,
+            follow_loads: false,
             notes: false,
             debug: false,
             keep_variables: false,

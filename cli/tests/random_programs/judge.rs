@@ -190,6 +190,7 @@ fn is_race(id: FindingId) -> bool {
             | RaceReference
             | RaceMixedScopeAtomics
             | RaceSameInvocation
+            | RaceSameSubgroup
     )
 }
 

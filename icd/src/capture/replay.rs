@@ -63,7 +63,8 @@ impl Captured {
         let device = handle::dispatchable::<Device>(device).map_err(|_| "no device".to_owned())?;
         let Some(state) = &device.checked else { return Err("the debugger is for check mode".to_owned()) };
         let of = &self.dispatch;
-        let program = pipeline::compile_for(&of.key, true).map_err(|error| error.to_string())?;
+        let program =
+            pipeline::compile_for(&of.key, pipeline::For::Debugger).map_err(|error| error.to_string())?;
         let places: Vec<(u32, u32)> = program.shader.bindings.iter().map(|b| (b.set, b.binding)).collect();
         if places != of.places {
             return Err("the program that is debugged has other bindings".to_owned());

@@ -6,7 +6,7 @@
 use super::explored;
 use super::info::{Dispatch, check_info, options, report};
 use super::named::Named;
-use super::rehearse::{rehearse, same};
+use super::rehearse::{Rehearsals, leave_out_unused, rehearse, same};
 use super::watching::Watching;
 use crate::config::Mode;
 use crate::debugger;
@@ -19,19 +19,18 @@ use pellucid_shader_interp::Program;
 use pellucid_shader_interp::exec::modelled::{self, ModelledOptions};
 use pellucid_shader_interp::ir::Binding;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
 
 /// Steps of a dispatch from which on its findings are told at once: who watches it, or ends it, need not wait
 /// for its end.
 const LONG: u64 = 1 << 12;
 
 /// Runs a dispatch over the modelled memory and reports what was found in it: the trap that ended it, if one
-/// did, and what it touched. `rehearsed` counts the dispatches of its pipeline that were rehearsed.
+/// did, and what it touched. `rehearsals`: what its pipeline has for them.
 pub fn dispatch(
     device: &Arc<Device>,
     executed: Dispatch<'_>,
     named: &dyn Fn() -> Named,
-    rehearsed: &AtomicU32,
+    rehearsals: Rehearsals<'_>,
 ) -> (Result<(), Trap>, Vec<(Range, Operand)>) {
     let Some(state) = &device.checked else {
         let gap = Trap::NotImplemented("a modelled program on a device that does not check".into());
@@ -40,7 +39,7 @@ pub fn dispatch(
     let mut state = state.lock();
     let config = &device.instance.config;
     let Dispatch { program, grid, resources, .. } = executed;
-    let rehearsals = rehearse(device, &mut state.memory, executed, rehearsed);
+    let rehearsed = rehearse(device, &mut state.memory, executed, rehearsals);
     let tell = |findings: &[Finding]| report(device, findings, named, None);
     let mut scheduler = Watching::new(config, executed);
     scheduler.tell = Some(&tell);
@@ -65,9 +64,12 @@ pub fn dispatch(
     let mut findings = state.memory.end_dispatch();
     findings.extend(scheduler.rest());
     let alone: Vec<Finding> =
-        rehearsals.into_iter().filter(|rehearsed| !findings.iter().any(|f| same(f, rehearsed))).collect();
+        rehearsed.into_iter().filter(|other| !findings.iter().any(|f| same(f, other))).collect();
     findings.extend(alone);
     let communications = state.memory.take_communications();
+    if config.mode == Mode::Check {
+        leave_out_unused(device, &mut state.memory, executed, rehearsals, &mut findings);
+    }
     drop(state);
     if !communications.is_empty() {
         device.instance.session.communicate(&communications, &named().context());

@@ -21,7 +21,7 @@ mod last_turns;
 pub mod layouts;
 pub mod named;
 pub mod ownership;
-mod rehearse;
+pub mod rehearse;
 mod report;
 pub mod stages;
 pub mod state;

@@ -10,6 +10,7 @@ use pellucid_memory::checked::CheckedMemory;
 use pellucid_memory::finding::{Fact, Finding, FindingId, Severity};
 use pellucid_memory::history::ValuePolicy;
 use pellucid_memory::outline::Outline as _;
+use pellucid_shader_interp::Program;
 use pellucid_shader_interp::exec::modelled::{self, ModelledOptions};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -24,13 +25,21 @@ const MOST_TURNS: u64 = 4096;
 const POLICIES: [ValuePolicy; 4] =
     [ValuePolicy::Latest, ValuePolicy::Seeded, ValuePolicy::Latest, ValuePolicy::Varied];
 
-/// Rehearses a dispatch if it is worth it; what was found, each pair of instructions once. `rehearsed` counts
-/// the dispatches of its pipeline that were.
+/// What a pipeline has for rehearsals of its dispatches.
+#[derive(Clone, Copy)]
+pub struct Rehearsals<'a> {
+    /// Counts its dispatches that were rehearsed.
+    pub rehearsed: &'a AtomicU32,
+    /// Its program that follows what loads read (`follow_loads`), if it compiles.
+    pub following: &'a dyn Fn() -> Option<&'a Program>,
+}
+
+/// Rehearses a dispatch if it is worth it; what was found, each pair of instructions once.
 pub(super) fn rehearse(
     device: &Device,
     memory: &mut CheckedMemory,
     dispatch: Dispatch<'_>,
-    rehearsed: &AtomicU32,
+    rehearsals: Rehearsals<'_>,
 ) -> Vec<Finding> {
     let Dispatch { program, grid, resources, .. } = dispatch;
     let config = &device.instance.config;
@@ -42,7 +51,7 @@ pub(super) fn rehearse(
         || config.values != ValuePolicy::Varied
         || !decides
         || invocations > MOST_INVOCATIONS
-        || rehearsed.fetch_add(1, Ordering::Relaxed) >= MOST_DISPATCHES
+        || rehearsals.rehearsed.fetch_add(1, Ordering::Relaxed) >= MOST_DISPATCHES
     {
         return Vec::new();
     }
@@ -80,4 +89,49 @@ pub(super) fn same(a: &Finding, b: &Finding) -> bool {
         sites
     };
     a.id == b.id && sites(a) == sites(b)
+}
+
+/// Leaves out the findings that tell of plain loads which read what nothing wrote, where the shader does not
+/// use what they read: neither stores it, nor branches on it, nor has it for an address. A rehearsal with the
+/// dispatch's own seed shows it. It runs after the dispatch, so that few dispatches need it; where the memory
+/// that they leave has it read something else, the finding stays.
+pub(super) fn leave_out_unused(
+    device: &Device,
+    memory: &mut CheckedMemory,
+    dispatch: Dispatch<'_>,
+    rehearsals: Rehearsals<'_>,
+    findings: &mut Vec<Finding>,
+) {
+    if !findings.iter().any(Finding::is_uninitialised_load) {
+        return;
+    }
+    let Some(program) = (rehearsals.following)() else { return };
+    memory.follow_loads(&program.shader.followed_loads);
+    let dispatch = Dispatch { program, ..dispatch };
+    memory.begin_dispatch(check_info(device, dispatch));
+    let mut scheduler = Watching::new(&device.instance.config, dispatch);
+    let outcome = modelled::dispatch(
+        program,
+        dispatch.grid,
+        dispatch.resources,
+        memory,
+        &mut scheduler,
+        &options(device),
+    );
+    let rehearsed = memory.end_dispatch();
+    memory.take_communications();
+    let undefined = memory.followed_loads();
+    let used = |site: Site| {
+        let tells = |finding: &&Finding| finding.id == FindingId::UninitialisedRead;
+        rehearsed
+            .iter()
+            .filter(tells)
+            .any(|finding| finding.accesses.iter().any(|access| access.site == site))
+    };
+    if outcome.is_ok() {
+        let site = |finding: &Finding| finding.accesses.first().map_or(Site(0), |access| access.site);
+        findings.retain(|finding| {
+            !finding.is_uninitialised_load() || !undefined.contains(&site(finding)) || used(site(finding))
+        });
+    }
 }

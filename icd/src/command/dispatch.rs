@@ -5,6 +5,7 @@ use crate::caps::queues;
 use crate::capture;
 use crate::check::info::Dispatch;
 use crate::check::named::Named;
+use crate::check::rehearse::Rehearsals;
 use crate::check::{commands as check, dispatch as checked};
 use crate::config::{Config, Mode};
 use crate::device::Device;
@@ -78,7 +79,8 @@ pub fn run(
         let (resources, robust) = (&ready.resources, pipeline.robust);
         let executed = Dispatch { program, grid: &grid, resources, number, prints, robust };
         capture::take(device, executed, &|| pipeline.followed(&state.push_unset), &named);
-        let (outcome, runs) = checked::dispatch(device, executed, &named, &pipeline.rehearsed);
+        let rehearsals = Rehearsals { rehearsed: &pipeline.rehearsed, following: &|| pipeline.following() };
+        let (outcome, runs) = checked::dispatch(device, executed, &named, rehearsals);
         let touches = check::Touches { runs, parameters: parameters() };
         check::dispatch(device, queue, state, named(), touches)?;
         outcome

@@ -34,6 +34,8 @@ pub struct Pipeline {
     unset: OnceLock<Option<Arc<Program>>>,
     /// The program for a debugger.
     debugged: OnceLock<Option<Arc<Program>>>,
+    /// The program that follows what loads read.
+    following: OnceLock<Option<Arc<Program>>>,
     key: Key,
     /// VK_OBJECT_TYPE_PIPELINE, or VK_OBJECT_TYPE_SHADER_EXT: what the handle is of.
     kind: vk::ObjectType,
@@ -54,6 +56,7 @@ impl Pipeline {
             plain: OnceLock::new(),
             unset: OnceLock::new(),
             debugged: OnceLock::new(),
+            following: OnceLock::new(),
             key,
             kind,
             handle: AtomicU64::new(0),
@@ -89,6 +92,11 @@ impl Pipeline {
         Key { push_unset: !all_set, ..self.key.clone() }
     }
 
+    /// The modelled program that follows what plain loads of shared memory read to where it is used.
+    pub fn following(&self) -> Option<&Program> {
+        self.following.get_or_init(|| compile_for(&self.key, For::FollowedLoads).ok()).as_deref()
+    }
+
     /// Its debug name, or "".
     pub fn name(&self, device: &Device) -> String {
         device.name(self.kind, self.handle())
@@ -112,7 +120,7 @@ impl Pipeline {
         if !left_out {
             let key = self.followed(push_unset);
             if debugger::is_installed() {
-                let program = self.debugged.get_or_init(|| compile_for(&key, true).ok());
+                let program = self.debugged.get_or_init(|| compile_for(&key, For::Debugger).ok());
                 return Ok(program.as_ref().unwrap_or(&self.program));
             }
             if !key.push_unset {
@@ -130,14 +138,25 @@ impl Pipeline {
 }
 
 fn compile(key: &Key) -> Result<Arc<Program>, CompileError> {
-    compile_for(key, false)
+    compile_for(key, For::Dispatches)
 }
 
-/// Compiles for modelled or flat memory; `debugger`: so that a debugger finds its way.
+/// What a program is compiled for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum For {
+    /// The dispatches of a pipeline.
+    Dispatches,
+    /// A debugger, so that it finds its way.
+    Debugger,
+    /// A rehearsal that follows what loads read.
+    FollowedLoads,
+}
+
+/// Compiles for modelled or flat memory.
 ///
 /// # Errors
 /// The shader does not compile.
-pub fn compile_for(key: &Key, debugger: bool) -> Result<Arc<Program>, CompileError> {
+pub fn compile_for(key: &Key, purpose: For) -> Result<Arc<Program>, CompileError> {
     let options = CompileOptions {
         entry_point: key.entry_point.clone(),
         specialization: key.specialization.clone(),
@@ -145,8 +164,9 @@ pub fn compile_for(key: &Key, debugger: bool) -> Result<Arc<Program>, CompileErr
         modelled: key.modelled,
         push_unset: key.push_unset,
         notes: key.notes,
-        debug: debugger,
-        keep_variables: debugger,
+        follow_loads: purpose == For::FollowedLoads,
+        debug: purpose == For::Debugger,
+        keep_variables: purpose == For::Debugger,
     };
     match contain(|| pellucid_shader_interp::compile(&key.words, &options)) {
         Ok(outcome) => outcome.map(Arc::new),

@@ -75,6 +75,9 @@ pub fn title(id: FindingId) -> &'static str {
         RaceSameInvocation => {
             "one invocation reaches one location in two ways, and nothing orders them in memory"
         }
+        RaceSameSubgroup => {
+            "a cooperative matrix is stored to where its subgroup loaded one, and nothing orders the two in memory"
+        }
         RaceMixedScopeAtomics => "two atomics race: they are not in each other's scope",
         HazardReadAfterWrite => {
             "a command reads what an earlier command wrote, and no dependency makes it visible"

@@ -154,6 +154,7 @@ impl AccessTable {
         kind.non_private = access.non_private;
         kind.size = access.size;
         kind.read_as = access.read_as;
+        kind.dealt = access.dealt;
         if access.atomic.is_some() {
             kind.atomic = true;
             kind.level = level(access.atomic);

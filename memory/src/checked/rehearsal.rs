@@ -4,16 +4,20 @@
 use super::CheckedMemory;
 use super::core::Core;
 use super::lane::{Lane, pieces};
+use super::report::Report;
+use crate::access::Site;
 use crate::history::ValuePolicy;
-use crate::race::Space;
+use crate::race::{AgentId, Space};
 use crate::raw::{self, MemoryView};
-use rustc_hash::FxHashMap;
+use crate::system::{LANES, Mask};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 
 /// What a rehearsal has stored.
 #[derive(Clone, Debug)]
 pub(super) struct Overlay {
-    /// Of the rehearsal, among those of a dispatch: from 1 on.
+    /// Of the rehearsal, among those of a dispatch: from 1 on, or 0 where it has the dispatch's own seed.
     pub number: u32,
     /// By the address of an aligned word of device memory its bits, and which of its bytes (bit `b` for byte
     /// `b`).
@@ -41,7 +45,61 @@ impl Overlay {
     }
 }
 
+/// Loads whose undefined values a rehearsal follows to where they are used.
+#[derive(Clone, Debug)]
+pub(super) struct FollowedLoads {
+    loads: FxHashSet<Site>,
+    /// Those that have read what nothing had written.
+    undefined: BTreeSet<Site>,
+    /// Who has with its last load.
+    readers: Vec<AgentId>,
+}
+
+impl Report {
+    /// Whether a load by this instruction is followed, and need not be told.
+    pub(super) fn follows(&mut self, site: Site, reader: AgentId) -> bool {
+        let Some(followed) = self.followed.as_mut().filter(|followed| followed.loads.contains(&site)) else {
+            return false;
+        };
+        followed.undefined.insert(site);
+        followed.readers.push(reader);
+        true
+    }
+
+    /// The lanes of the subgroup whose first is `first` that have read what nothing had written with their
+    /// last load.
+    pub(super) fn read_undefined(&mut self, first: AgentId) -> Mask {
+        let Some(followed) = &mut self.followed else { return 0 };
+        let mut lanes = 0;
+        followed.readers.retain(|reader| {
+            let lane = reader.wrapping_sub(first);
+            let here = (lane as usize) < LANES;
+            lanes |= if here { 1 << lane } else { 0 };
+            !here
+        });
+        lanes
+    }
+}
+
 impl CheckedMemory {
+    /// The next dispatch is a rehearsal with the dispatch's own seed, of a program that follows what these
+    /// loads read (`follow_loads`): it tells of them where it uses what nothing had written.
+    pub fn follow_loads(&mut self, loads: &[Site]) {
+        self.rehearse(Some((0, self.options.values)));
+        self.core.report.followed = Some(Box::new(FollowedLoads {
+            loads: loads.iter().copied().collect(),
+            undefined: BTreeSet::new(),
+            readers: Vec::new(),
+        }));
+    }
+
+    /// The next dispatch counts; of the loads that were followed those that have read what nothing had
+    /// written.
+    pub fn followed_loads(&mut self) -> BTreeSet<Site> {
+        self.rehearse(None);
+        self.core.report.followed.take().map(|followed| followed.undefined).unwrap_or_default()
+    }
+
     /// The next dispatch is a rehearsal with this policy, the `number`-th, from 1 on; `None`: it counts.
     pub fn rehearse(&mut self, how: Option<(u32, ValuePolicy)>) {
         self.core.overlay = how.map(|(number, _)| Box::new(Overlay { number, words: FxHashMap::default() }));

@@ -2,6 +2,7 @@
 
 use super::Robustness;
 use super::conflicts::{Where, Who};
+use super::rehearsal::FollowedLoads;
 use crate::access::{AtomicOp, Reference, Site};
 use crate::agent::{Invocation, Placement};
 use crate::around::Around;
@@ -10,7 +11,7 @@ use crate::history::Loaded;
 use crate::machine::Cached;
 use crate::model::{Event, ModelOptions};
 use crate::outline::Outline;
-use crate::race::{AgentId, Agents, Case, Explanation, Pair, StaticAccess, Trace};
+use crate::race::{AgentId, Agents, Case, Explanation, Pair, StaticAccess, Trace, Within};
 use crate::scope::{Scope, StorageClasses};
 use crate::system::Notice;
 use rustc_hash::FxHashMap;
@@ -75,8 +76,8 @@ pub(super) struct Report {
     /// By the static pair (sites and references of both accesses), and by site for findings with one access.
     known: FxHashMap<(FindingId, u32, u32), usize>,
     /// Of one invocation and of two apart.
-    races: FxHashMap<(u32, u32, bool), usize>,
-    sites: FxHashMap<(Site, Site, bool), usize>,
+    races: FxHashMap<(u32, u32, Within), usize>,
+    sites: FxHashMap<(Site, Site, Within), usize>,
     /// By finding: the accesses of some occurrence are not two writes of one value.
     differs: Vec<bool>,
     /// The findings whose accesses were told last by reads, in that order; whoever tells more of a read takes
@@ -84,14 +85,16 @@ pub(super) struct Report {
     pub of_read: Vec<usize>,
     most: usize,
     /// Explanations of earlier executions of an exploration, and of this one.
-    explained: FxHashMap<(Site, Site, bool), Explanation>,
-    fresh: Vec<((Site, Site, bool), Explanation)>,
+    explained: FxHashMap<(Site, Site, Within), Explanation>,
+    fresh: Vec<((Site, Site, Within), Explanation)>,
     /// What accesses outside of their object are defined.
     pub robust: Robustness,
     /// What each read-modify-write instruction does.
     pub operations: BTreeMap<Site, AtomicOp>,
     /// The shader's text.
     pub outline: Option<Arc<dyn Outline>>,
+    /// In a rehearsal: the loads that are followed.
+    pub followed: Option<Box<FollowedLoads>>,
 }
 
 impl Report {
@@ -122,12 +125,14 @@ impl Report {
     }
 
     /// The findings since the last call, but for those of which only the end shows whether all occurrences
-    /// were writes of the value that was there. Their occurrences are counted from nothing again.
+    /// were writes of the value that was there, or whether what was read is used. Their occurrences are counted from nothing again.
     pub fn new_findings(&mut self) -> Vec<Finding> {
         self.handed.resize(self.findings.len(), false);
         let mut fresh = Vec::new();
         for (index, (finding, handed)) in self.findings.iter_mut().zip(&mut self.handed).enumerate() {
-            let is_open = finding.accesses.is_empty() || self.differs.get(index) == Some(&false);
+            let is_open = finding.accesses.is_empty()
+                || finding.is_uninitialised_load()
+                || self.differs.get(index) == Some(&false);
             if !*handed && !is_open {
                 *handed = true;
                 fresh.push(finding.clone());
@@ -202,6 +207,9 @@ impl Report {
     /// A read of bytes that nothing wrote.
     #[cold]
     pub fn undefined(&mut self, who: Who, kind: &StaticAccess, place: &Where) {
+        if self.follows(kind.site, who.agent) {
+            return;
+        }
         let access = self.access(who.agent, kind, place);
         self.single(FindingId::UninitialisedRead, access, Vec::new());
     }
@@ -265,8 +273,8 @@ impl Report {
     /// pair that is known to race is not judged again.
     #[cold]
     pub fn confirm(&mut self, axioms: &AxiomContext<'_>, pair: &Pair<'_>, exploring: bool) -> bool {
-        let own = pair.earlier.agent == pair.later.agent;
-        let key = (pair.earlier.kind, pair.later.kind, own);
+        let within = self.within(pair);
+        let key = (pair.earlier.kind, pair.later.kind, within);
         let known = self.races.get(&key).copied();
         let again = known.filter(|index| self.looks_again(*index));
         if known.is_some() && !exploring && again.is_none() {
@@ -305,7 +313,7 @@ impl Report {
         }
         let (first, second) = (pair.earlier_kind, pair.later_kind);
         // One explanation for all references of one pair of instructions.
-        let sites = (first.site, second.site, own);
+        let sites = (first.site, second.site, within);
         let known = self.sites.get(&sites).copied();
         let index = match known {
             Some(index) => index,
@@ -327,6 +335,15 @@ impl Report {
         };
         self.races.insert(key, index);
         true
+    }
+
+    fn within(&self, pair: &Pair<'_>) -> Within {
+        let (first, second) = (pair.earlier.agent, pair.later.agent);
+        let of = |agent| {
+            let by = self.numbering.invocation(agent);
+            (by.workgroup, by.subgroup)
+        };
+        Within::of((pair.earlier_kind, first), (pair.later_kind, second), || of(first) == of(second))
     }
 
     /// The execution around a race.
@@ -352,15 +369,17 @@ impl Report {
     /// A race that is confirmed. `same`: the later access stores the values that are there.
     #[cold]
     pub fn race(&mut self, pair: &Pair<'_>, seen: Option<&Loaded>, newest: u32, place: &Where, same: bool) {
-        let own = pair.earlier.agent == pair.later.agent;
-        let Some(index) = self.races.get(&(pair.earlier.kind, pair.later.kind, own)).copied() else { return };
+        let within = self.within(pair);
+        let Some(index) = self.races.get(&(pair.earlier.kind, pair.later.kind, within)).copied() else {
+            return;
+        };
         if self.differs.len() <= index {
             self.differs.resize(index + 1, true);
         }
         let Some(finding) = self.findings.get_mut(index) else { return };
         finding.count += 1;
         let first = finding.accesses.is_empty();
-        let same = same && !own && !pair.earlier_kind.read && pair.earlier_kind.write;
+        let same = same && within == Within::Dispatch && !pair.earlier_kind.read && pair.earlier_kind.write;
         self.differs[index] = !same || !first && self.differs[index];
         if !first {
             return;

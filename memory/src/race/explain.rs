@@ -27,6 +27,33 @@ pub struct Explanation {
     pub fix: Vec<Edit>,
 }
 
+/// Who makes the two accesses of a race, as far as kinds of races depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Within {
+    /// One invocation.
+    Invocation,
+    /// Invocations of one subgroup, to which a load of a cooperative matrix and a later store were dealt.
+    Subgroup,
+    /// Others.
+    Dispatch,
+}
+
+impl Within {
+    /// Of two accesses, and whether one subgroup makes both.
+    pub fn of(
+        (first, by): (&StaticAccess, AgentId),
+        (second, later): (&StaticAccess, AgentId),
+        one_subgroup: impl FnOnce() -> bool,
+    ) -> Within {
+        let in_place = first.dealt && second.dealt && !first.write && second.write;
+        match by == later {
+            true => Within::Invocation,
+            false if in_place && one_subgroup() => Within::Subgroup,
+            false => Within::Dispatch,
+        }
+    }
+}
+
 /// A pair on its slice.
 pub struct Case<'a> {
     /// The part of the execution that could order them.
@@ -97,8 +124,17 @@ impl Case<'_> {
         {
             facts.push(Fact::ClosestPair(release, acquire));
         }
-        let id = if self.first.1 == self.second.1 { FindingId::RaceSameInvocation } else { id };
+        let id = match self.within() {
+            Within::Invocation => FindingId::RaceSameInvocation,
+            Within::Subgroup => FindingId::RaceSameSubgroup,
+            Within::Dispatch => id,
+        };
         Explanation { id, facts, missing, fix }
+    }
+
+    fn within(&self) -> Within {
+        let same = |level| self.topology.same(self.first.1, self.second.1, level);
+        Within::of(self.first, self.second, || same(0))
     }
 
     pub(super) fn common_scope(&self) -> Scope {

@@ -61,7 +61,7 @@ pub(crate) mod tests;
 pub use agents::{Agents, Operation};
 pub use blocks::Times;
 pub use clocks::{Clocks, Release};
-pub use explain::{Case, Explanation};
+pub use explain::{Case, Explanation, Within};
 pub use histories::Histories;
 pub use order::{Later, Order, Record, StaticAccess};
 pub use release_sequence::ReleaseSequence;

@@ -41,6 +41,8 @@ pub struct StaticAccess {
     pub size: u8,
     /// What a read goes through. Accesses to one descriptor may differ in it (VK_EXT_mutable_descriptor_type).
     pub read_as: ShaderRead,
+    /// Any invocation of the subgroup may make it: see [`crate::access::Access::dealt`].
+    pub dealt: bool,
 }
 
 impl StaticAccess {
@@ -61,6 +63,7 @@ impl StaticAccess {
             semantics: Semantics::RELAXED,
             size: 4,
             read_as: ShaderRead::Storage,
+            dealt: false,
         }
     }
 

@@ -88,6 +88,10 @@ impl Generator<'_> {
                 let whole = Immediate::Number(u32::from(*whole));
                 self.emit_with(Opcode::CheckDefined, Name::None, &[shadow], whole)
             }
+            OpKind::ReadUndefined => {
+                let name = self.compute(Opcode::ReadUndefined, 1, &[])?;
+                self.define(op.results[0], name)
+            }
             OpKind::ReadClock(_) => {
                 let name = self.compute(Opcode::ReadClock, 2, &[])?;
                 self.define(op.results[0], name)

@@ -361,6 +361,8 @@ macro_rules! instruction_table {
                 LoadPrivate(V, V, -, L, E, L)
                 StorePrivate(V, V, -, L, E, L)
                 BufferSize(-, -, -, -, -, E)
+                // Check mode: 1 for the lanes whose last load read what nothing had written.
+                ReadUndefined(V, -, -, -, -, -)
                 // Check mode: a shadow; literal 1: partly defined values count.
                 CheckDefined(-, V, -, -, -, L)
                 // Notes: lanes, number of the finding in `NOTES`, site; an element of descriptors, site.

@@ -383,6 +383,10 @@ macro_rules! define_run {
                             table::note(Site(inst.imm), here, FindingId::NonUniformIndex, memory);
                         }
                     }
+                    Opcode::ReadUndefined => {
+                        let undefined = if M::MODELLED { memory.read_undefined() } else { 0 };
+                        set_vector!(inst.dst, Lanes(std::array::from_fn(|lane| undefined >> lane & 1)));
+                    }
                     Opcode::CheckDefined => {
                         if M::MODELLED {
                             table::check_defined(&program.shader.origins, vector!(inst.a), inst.imm != 0, mask, memory);

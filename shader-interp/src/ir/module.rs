@@ -375,6 +375,8 @@ pub struct Shader {
     pub push_variable: Option<u32>,
     /// The components that loads may find undefined.
     pub origins: Origins,
+    /// The plain loads of memory that invocations share that are followed.
+    pub followed_loads: Vec<Site>,
     /// Bytes of the push constant block that are used, 0 if none.
     pub push_constant_bytes: u32,
     /// `LocalSize`, after specialization.

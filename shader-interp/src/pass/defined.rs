@@ -63,8 +63,9 @@ struct Followed {
     delta: u32,
 }
 
-/// Instruments the shader's body, and numbers what shadows may name.
-pub(super) fn instrument(shader: &mut Shader, b: &mut Builder, owners: &mut Vec<Option<Label>>) {
+/// Instruments the shader's body, and numbers what shadows may name. `loads`: plain loads of memory that
+/// invocations share are followed, too.
+pub(super) fn instrument(shader: &mut Shader, b: &mut Builder, owners: &mut Vec<Option<Label>>, loads: bool) {
     let complete = complete::find(shader, b);
     let mut objects = Vec::new();
     let mut end = shader.private_bytes;
@@ -87,13 +88,21 @@ pub(super) fn instrument(shader: &mut Shader, b: &mut Builder, owners: &mut Vec<
     }
     shader.private_bytes = end;
     let push = shader.push_variable;
-    if objects.iter().all(Option::is_none) && push.is_none() {
+    if objects.iter().all(Option::is_none) && push.is_none() && !loads {
         return;
     }
     let body = std::mem::take(&mut shader.body);
-    let mut walk = Walk { b, objects, push, shadows: FxHashMap::default(), origins: Origins::default() };
+    let mut walk = Walk {
+        b,
+        objects,
+        push,
+        loads: loads.then(Vec::new),
+        shadows: FxHashMap::default(),
+        origins: Origins::default(),
+    };
     shader.body = walk.region(body);
     shader.origins = walk.origins;
+    shader.followed_loads = walk.loads.unwrap_or_default();
 }
 
 struct Walk<'a> {
@@ -101,19 +110,21 @@ struct Walk<'a> {
     objects: Vec<Option<Followed>>,
     /// The number of the push constant block as a variable, if it is followed.
     push: Option<u32>,
+    /// The loads of shared memory that are followed, if such are.
+    loads: Option<Vec<Site>>,
     /// Of values that may be undefined.
     shadows: FxHashMap<Value, Value>,
     origins: Origins,
 }
 
 impl Walk<'_> {
-    /// A load from a Function or Private variable, or from push constants that are followed.
+    /// A load from a Function or Private variable, or from push constants or shared memory that are followed.
     fn load_of(&self, node: &Node) -> Option<Site> {
-        let Node::Op(Op { kind: OpKind::Load { place, .. }, site, .. }) = node else { return None };
+        let Node::Op(Op { kind: OpKind::Load { place, access }, site, .. }) = node else { return None };
         match place {
             Place::Private { .. } => Some(*site),
             Place::PushConstant { .. } => self.push.map(|_| *site),
-            _ => None,
+            _ => self.loads.as_ref().filter(|_| access.atomic.is_none()).map(|_| *site),
         }
     }
 
@@ -397,6 +408,10 @@ impl Walk<'_> {
             self.check_kind(&op.kind, site);
             let results = op.results.clone();
             self.b.push(Node::Op(op));
+            if !matches!(place, Place::Private { .. } | Place::PushConstant { .. }) {
+                self.shared_load(&results, site);
+                continue;
+            }
             let Some(here) = self.named(&place, access.size, results.len() as u32, site) else { continue };
             for (k, &result) in results.iter().enumerate() {
                 let shadow = self.stored_shadow(&place, k as u32 * u32::from(access.size), access.size);
@@ -428,6 +443,19 @@ impl Walk<'_> {
             let shadow = self.b.select(named, shadow, here);
             self.set(result, shadow);
         }
+    }
+
+    /// A load of shared memory, which says itself of which lanes it read what nothing had written. A vector
+    /// of which only a part was written counts as undefined.
+    fn shared_load(&mut self, results: &[Value], site: Site) {
+        if let Some(loads) = self.loads.as_mut().filter(|loads| !loads.contains(&site)) {
+            loads.push(site);
+        }
+        let (number, _) = self.origins.add(Origin { site, variable: u32::MAX, offset: 0, bytes: 0 }, 1);
+        let undefined = self.b.one(OpKind::ReadUndefined, Scalar::I32, &[], Site(0));
+        let (defined, zero, named) = (self.is(undefined, 0), self.b.int(0), self.b.int(word(number)));
+        let shadow = self.b.select(defined, zero, named);
+        results.iter().for_each(|&result| self.set(result, shadow));
     }
 
     /// What memory says of the component at byte `by` of a place that is followed: 0, a shadow, or [`NEVER`].

@@ -28,18 +28,18 @@ use pellucid_memory::access::Site;
 use rustc_hash::FxHashMap;
 
 /// Runs all passes on `shader`, whose body the builder wrote; `owners` are the blocks that the private
-/// objects live in. `check`: values that nothing has written are to be noticed where they are used. The first
-/// `kept` private objects do not become values.
+/// objects live in. `check`: values that nothing has written are to be noticed where they are used; true:
+/// also those of memory that invocations share. The first `kept` private objects do not become values.
 pub(crate) fn run(
     mut shader: Shader,
     mut builder: Builder,
     mut owners: Vec<Option<Label>>,
-    check: bool,
+    check: Option<bool>,
     kept: usize,
 ) -> Result<Shader, CompileError> {
     builder.site = Site(0);
-    if check {
-        defined::instrument(&mut shader, &mut builder, &mut owners);
+    if let Some(loads) = check {
+        defined::instrument(&mut shader, &mut builder, &mut owners, loads);
     }
     let plan = promote::plan(&mut shader, &builder, &owners, kept);
     rewrite::run(&mut shader, builder, &plan)?;

@@ -2,6 +2,7 @@
 //! is done component by component, as to vectors.
 
 use super::lowerer::{Flat, Lowerer};
+use super::memory::MemoryOperands;
 use super::pointer::{Base, Pointer};
 use super::types::{Encoding, Type, TypeInfo, Types};
 use super::words::Instruction;
@@ -166,7 +167,11 @@ impl Lowerer<'_> {
     /// itself.
     fn matrix_lanes(&mut self) -> Option<(Value, Value)> {
         let lanes = self.options.subgroup_size;
-        let by = self.matrix_accesses % lanes;
+        // Never each invocation its own: shaders fill tiles so, and a barrier that is missing behind it is missed.
+        let by = match lanes {
+            0..=2 => self.matrix_accesses % lanes.max(1),
+            _ => 1 + self.matrix_accesses % (lanes - 1),
+        };
         self.matrix_accesses += 1;
         self.sees_convergence();
         if !self.options.modelled || by == 0 {
@@ -283,6 +288,7 @@ impl Lowerer<'_> {
         let unit = self.stride_unit(i.id(3)?, &pointer)?;
         let layout = self.matrix_layout(i, 4, unit)?;
         let (operands, _) = self.memory_operands(i, 6)?;
+        let operands = MemoryOperands { dealt: true, ..operands };
         let site = self.site(i, pointer.variable);
         let scalars = self.scalars(i.id(1)?)?;
         let lanes = self.matrix_lanes();
@@ -311,6 +317,7 @@ impl Lowerer<'_> {
         let unit = self.stride_unit(i.id(1)?, &pointer)?;
         let layout = self.matrix_layout(i, 3, unit)?;
         let (operands, _) = self.memory_operands(i, 5)?;
+        let operands = MemoryOperands { dealt: true, ..operands };
         let site = self.site(i, pointer.variable);
         let lanes = self.matrix_lanes();
         if let Some((of, _)) = lanes {

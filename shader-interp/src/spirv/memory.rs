@@ -29,6 +29,8 @@ pub(crate) struct MemoryOperands {
     pub available: Option<Scope>,
     /// MakePointerVisible.
     pub visible: Option<Scope>,
+    /// Of a cooperative matrix: see [`Access::dealt`].
+    pub dealt: bool,
 }
 
 /// A run of leaves: the first one's byte offset, its type, and the places of its components in the value.
@@ -121,6 +123,7 @@ impl Lowerer<'_> {
         if let Base::Buffer { binding, .. } = pointer.base {
             access.read_as = self.bindings[binding as usize].kind.read_as();
         }
+        access.dealt = operands.dealt;
         let (scope, volatile) = match pointer.base {
             Base::Workgroup(_) => (Some(Scope::Workgroup), false),
             Base::Buffer { .. } | Base::Physical(_) => {

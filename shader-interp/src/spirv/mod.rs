@@ -151,6 +151,7 @@ fn finish(mut lowerer: Lowerer<'_>, body: Region) -> Result<Shader, CompileError
         blocks: named.blocks,
         push_variable: named.push,
         origins: Origins::default(),
+        followed_loads: Vec::new(),
         push_constant_bytes: lowerer.push_constant_bytes,
         local_size: lowerer.local_size,
         derivative_group: lowerer.derivative_group,
@@ -163,8 +164,8 @@ fn finish(mut lowerer: Lowerer<'_>, body: Region) -> Result<Shader, CompileError
         prints: lowerer.prints,
         malformed_prints: lowerer.malformed_prints,
     };
-    let mut shader =
-        pass::run(shader, std::mem::take(&mut lowerer.b), owners, lowerer.options.modelled, kept)?;
+    let check = lowerer.options.modelled.then_some(lowerer.options.follow_loads);
+    let mut shader = pass::run(shader, std::mem::take(&mut lowerer.b), owners, check, kept)?;
     let mut used = vec![false; lowerer.sites.len()];
     shader.origins.sites().for_each(|site| used[site.0 as usize] = true);
     shader.calls.iter().for_each(|call| used[call.site.0 as usize] = true);
