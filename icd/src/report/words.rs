@@ -89,7 +89,7 @@ pub fn title(id: FindingId) -> &'static str {
         HazardReadRacingWrite => "a read races with a write on another queue",
         HazardWriteRacingRead => "a write races with a read on another queue",
         HazardWriteRacingWrite => "two writes on different queues race",
-        HazardLayoutTransition => "an image layout transition is not ordered with an access",
+        HazardLayoutTransition => "a layout transition or ownership transfer is not ordered with an access",
         HostNotFlushed => "the device reads bytes that the host wrote and had not flushed",
         HostNotInvalidated => "the host uses bytes that the device wrote and that it never invalidated",
         HostNoBarrier => "no dependency makes a write available between the host and the device",
