@@ -16,6 +16,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Invocations of a dispatch that is rehearsed, at most.
 const MOST_INVOCATIONS: u64 = 1024;
+/// Invocations of a dispatch that is executed again to follow what its loads read, at most.
+const MOST_FOLLOWED: u64 = 1 << 18;
 /// Dispatches of one pipeline that are rehearsed.
 const MOST_DISPATCHES: u32 = 4;
 /// Turns of loops of a subgroup after which a rehearsal is given up.
@@ -43,14 +45,12 @@ pub(super) fn rehearse(
 ) -> Vec<Finding> {
     let Dispatch { program, grid, resources, .. } = dispatch;
     let config = &device.instance.config;
-    let size: u64 = program.shader.local_size.iter().map(|n| u64::from(*n)).product();
-    let invocations = grid.groups.iter().fold(size, |all, n| all.saturating_mul(u64::from(*n)));
     let decides = program.outline.as_ref().is_some_and(|outline| outline.any_decides());
     if config.mode != Mode::Check
         || config.rehearsals == 0
         || config.values != ValuePolicy::Varied
         || !decides
-        || invocations > MOST_INVOCATIONS
+        || invocations(&dispatch) > MOST_INVOCATIONS
         || rehearsals.rehearsed.fetch_add(1, Ordering::Relaxed) >= MOST_DISPATCHES
     {
         return Vec::new();
@@ -81,6 +81,11 @@ pub(super) fn rehearse(
     found
 }
 
+fn invocations(dispatch: &Dispatch<'_>) -> u64 {
+    let size: u64 = dispatch.program.shader.local_size.iter().map(|n| u64::from(*n)).product();
+    dispatch.grid.groups.iter().fold(size, |all, n| all.saturating_mul(u64::from(*n)))
+}
+
 /// Whether two findings are of one kind, between the same instructions.
 pub(super) fn same(a: &Finding, b: &Finding) -> bool {
     let sites = |finding: &Finding| {
@@ -102,7 +107,7 @@ pub(super) fn leave_out_unused(
     rehearsals: Rehearsals<'_>,
     findings: &mut Vec<Finding>,
 ) {
-    if !findings.iter().any(Finding::is_uninitialised_load) {
+    if !findings.iter().any(Finding::is_uninitialised_load) || invocations(&dispatch) > MOST_FOLLOWED {
         return;
     }
     let Some(program) = (rehearsals.following)() else { return };

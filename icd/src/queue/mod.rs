@@ -112,7 +112,7 @@ impl Queue {
     }
 
     /// How many submissions were handed in.
-    pub fn serials(&self) -> u64 {
+    pub fn handed_in(&self) -> u64 {
         self.submitted.load(Ordering::SeqCst)
     }
 
