@@ -151,6 +151,7 @@ fn compiled(text: &str, subgroup_size: u32, notes: bool) -> Result<Program, Comp
         subgroup_size,
         modelled: true,
         push_unset: false,
+        follow_loads: false,
         notes,
         debug: false,
         keep_variables: false,
