@@ -116,6 +116,27 @@ for network in waifu2x realcugan srmd realesrgan; do
         echo "skipped $network: CLIENTS=all setup.sh installs it"
     fi
 done
+# FFmpeg's filters beside the same ones on lavapipe. gblur and avgblur have bugs, of values alone avgblur.
+lavapipe="$(ls /usr/share/vulkan/icd.d/lvp_icd*.json 2>/dev/null | head -n 1)"
+if command -v ffmpeg >/dev/null && [ -n "$lavapipe" ]; then
+    for filter in gblur_vulkan chromaber_vulkan=dist_x=3:dist_y=2 scale_vulkan=w=64:h=48 flip_vulkan transpose_vulkan; do
+        of_lavapipe="$folder/ffmpeg-${filter%%=*}.yuv"
+        rm -f "$of_lavapipe"
+        env VK_ICD_FILENAMES="$lavapipe" VK_DRIVER_FILES="$lavapipe" \
+            "$python" "$here/ffmpeg_filters.py" "$filter" "$of_lavapipe" >/dev/null
+        command=("$python" "$here/ffmpeg_filters.py" "$filter" "$of_lavapipe")
+        client "ffmpeg, ${filter%%=*}" run ": ok" "${command[@]}"
+        if [ "$filter" = gblur_vulkan ]; then
+            finds "ffmpeg, gblur_vulkan" "hazard-layout-transition hazard-read-after-write" "${command[@]}"
+        else
+            client "ffmpeg, ${filter%%=*}" check ": ok" "${command[@]}"
+        fi
+    done
+    finds "ffmpeg, avgblur_vulkan" "barrier-divergence hazard-layout-transition hazard-read-after-write out-of-bounds race-unordered" \
+        sh -c 'rm -f "$2"; "$0" "$1" avgblur_vulkan "$2"' "$python" "$here/ffmpeg_filters.py" "$folder/ffmpeg-avgblur.yuv"
+else
+    echo "skipped ffmpeg: CLIENTS=all setup.sh installs it"
+fi
 PROFILE=slangpy client "slangpy" run "slangpy: ok" "$python" "$here/slangpy_square.py"
 # After an upload its barrier makes the copy visible to INPUT_ATTACHMENT_READ, not to the shader's reads.
 PROFILE=slangpy finds "slangpy" hazard-read-after-write "$python" "$here/slangpy_square.py"
