@@ -132,7 +132,7 @@ if command -v ffmpeg >/dev/null && [ -n "$lavapipe" ]; then
             client "ffmpeg, ${filter%%=*}" check ": ok" "${command[@]}"
         fi
     done
-    finds "ffmpeg, avgblur_vulkan" "barrier-divergence hazard-layout-transition hazard-read-after-write out-of-bounds race-unordered" \
+    finds "ffmpeg, avgblur_vulkan" "barrier-divergence hazard-layout-transition hazard-read-after-write out-of-bounds race-unordered uninitialised-read" \
         sh -c 'rm -f "$2"; "$0" "$1" avgblur_vulkan "$2"' "$python" "$here/ffmpeg_filters.py" "$folder/ffmpeg-avgblur.yuv"
 else
     echo "skipped ffmpeg: CLIENTS=all setup.sh installs it"
