@@ -125,7 +125,8 @@ impl Report {
     }
 
     /// The findings since the last call, but for those of which only the end shows whether all occurrences
-    /// were writes of the value that was there, or whether what was read is used. Their occurrences are counted from nothing again.
+    /// were writes of the value that was there, or whether what was read is used. Their occurrences are
+    /// counted from nothing again.
     pub fn new_findings(&mut self) -> Vec<Finding> {
         self.handed.resize(self.findings.len(), false);
         let mut fresh = Vec::new();

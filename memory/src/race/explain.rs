@@ -30,11 +30,11 @@ pub struct Explanation {
 /// Who makes the two accesses of a race, as far as kinds of races depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Within {
-    /// One invocation.
+    /// One invocation makes both.
     Invocation,
     /// Invocations of one subgroup, to which a load of a cooperative matrix and a later store were dealt.
     Subgroup,
-    /// Others.
+    /// Any others of the dispatch.
     Dispatch,
 }
 

@@ -39,7 +39,8 @@ pub struct StaticAccess {
     pub semantics: Semantics,
     /// Bytes that the access covers together; distinguishes atomics of different widths.
     pub size: u8,
-    /// What a read goes through. Accesses to one descriptor may differ in it (VK_EXT_mutable_descriptor_type).
+    /// What a read goes through. Accesses to one descriptor may differ in it
+    /// (VK_EXT_mutable_descriptor_type).
     pub read_as: ShaderRead,
     /// Any invocation of the subgroup may make it: see [`crate::access::Access::dealt`].
     pub dealt: bool,

@@ -167,7 +167,7 @@ impl Lowerer<'_> {
     /// itself.
     fn matrix_lanes(&mut self) -> Option<(Value, Value)> {
         let lanes = self.options.subgroup_size;
-        // Never each invocation its own: shaders fill tiles so, and a barrier that is missing behind it is missed.
+        // Never each invocation its own: shaders fill tiles so, and would seem to need no barrier.
         let by = match lanes {
             0..=2 => self.matrix_accesses % lanes.max(1),
             _ => 1 + self.matrix_accesses % (lanes - 1),
