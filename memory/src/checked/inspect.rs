@@ -99,7 +99,7 @@ pub struct WordSeen {
 
 /// How two accesses stand to each other.
 #[derive(Clone, Debug)]
-pub struct Relation {
+pub struct PairOrder {
     /// The axioms order them, or call them mutually ordered.
     pub ordered: bool,
     /// What is right, and what is missing where they are not ordered.
@@ -367,7 +367,7 @@ impl CheckedMemory {
         first: &WriteSeen,
         second: Option<&WriteSeen>,
         reader: &Reader<'_>,
-    ) -> Relation {
+    ) -> PairOrder {
         let (agent, number, _) = self.reading(reader);
         let core = &self.core;
         let later = match second {
@@ -404,7 +404,7 @@ impl CheckedMemory {
                 )
         };
         let ordered = case.ordered() || known();
-        Relation { ordered, explanation: case.explain(), complete: slice.complete }
+        PairOrder { ordered, explanation: case.explain(), complete: slice.complete }
     }
 }
 

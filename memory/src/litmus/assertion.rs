@@ -6,13 +6,13 @@ use std::ops::ControlFlow;
 use crate::model::{Candidate, Execution, Matrix, ModelOptions, PreExecution, Race, Row, Verdict, Wide};
 
 use super::axioms::Limits;
-use super::khronos::{Assertion, Test};
+use super::khronos::{Assertion, KhronosTest};
 use super::predicate::JudgedExecution;
 use super::witness::{Label, Witness};
 
 /// The answer to one assertion.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct AssertionAnswer {
     /// An execution that satisfies the predicate, if there is one.
     pub witness: Option<Witness>,
     /// Candidates judged.
@@ -40,13 +40,13 @@ pub enum AssertionError {
 /// Looks for an execution that satisfies the assertion's predicate. `options.chains` is the assertion's own;
 /// of the limits only that of candidates means something here.
 pub fn decide(
-    test: &Test,
+    test: &KhronosTest,
     assertion: &Assertion,
     options: &ModelOptions,
     limits: &Limits,
-) -> Result<Answer, AssertionError> {
+) -> Result<AssertionAnswer, AssertionError> {
     let options = ModelOptions { chains: assertion.chains, ..*options };
-    let answer = Answer { witness: None, judged: 0, complete: true };
+    let answer = AssertionAnswer { witness: None, judged: 0, complete: true };
     if test.ill_formed.is_some() {
         return Ok(answer);
     }
@@ -60,12 +60,12 @@ pub fn decide(
 }
 
 fn decide_with<R: Row>(
-    test: &Test,
+    test: &KhronosTest,
     assertion: &Assertion,
     options: &ModelOptions,
     limits: &Limits,
-    answer: Answer,
-) -> Result<Answer, AssertionError> {
+    answer: AssertionAnswer,
+) -> Result<AssertionAnswer, AssertionError> {
     let n = test.instructions.len();
     let mut synchronizes = Matrix::<R>::empty(n);
     for (first, second) in &test.system_synchronizes {
@@ -100,7 +100,7 @@ fn decide_with<R: Row>(
 
 /// The possible sources of each read (`None` among them: the initial value), or `None` where one read has
 /// none.
-fn sources(test: &Test) -> Option<Vec<(usize, Vec<Option<usize>>)>> {
+fn sources(test: &KhronosTest) -> Option<Vec<(usize, Vec<Option<usize>>)>> {
     let mut all = Vec::new();
     for (r, read) in test.instructions.iter().enumerate() {
         if !read.event.read {
@@ -138,14 +138,14 @@ fn sources(test: &Test) -> Option<Vec<(usize, Vec<Option<usize>>)>> {
 }
 
 struct Search<'a, R> {
-    test: &'a Test,
+    test: &'a KhronosTest,
     assertion: &'a Assertion,
     model: &'a PreExecution<R>,
     synchronizes: &'a Matrix<R>,
     consistent_only: bool,
     /// How many to judge at most.
     candidates: u64,
-    answer: Answer,
+    answer: AssertionAnswer,
     error: Option<&'static str>,
 }
 

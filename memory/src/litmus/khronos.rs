@@ -29,7 +29,7 @@ use super::syntax::{Position, Scanner, SyntaxError, Tokens};
 
 /// A file in the format of the Khronos memory model's tests: one skeleton and what is asserted of it.
 #[derive(Clone, Debug, Default)]
-pub struct Test {
+pub struct KhronosTest {
     /// The instructions, by thread and program order.
     pub instructions: Vec<Instruction>,
     /// Pairs of thread numbers.
@@ -86,8 +86,8 @@ struct Threads {
 }
 
 /// Reads a test. `file` is how errors name it.
-pub fn read(file: &str, text: &str) -> Result<Test, SyntaxError> {
-    let mut test = Test::default();
+pub fn read(file: &str, text: &str) -> Result<KhronosTest, SyntaxError> {
+    let mut test = KhronosTest::default();
     let mut threads = Threads { numbers: vec![0], ..Threads::default() };
     let mut synchronizes: Vec<(Position, u32, u32)> = Vec::new();
     let mut same: Vec<[(Position, String); 2]> = Vec::new();
@@ -374,7 +374,7 @@ fn instruction(
 }
 
 /// Gives variables that SLOC relates one location.
-fn share_locations(test: &mut Test, names: &BTreeMap<String, u32>, same: &[[(Position, String); 2]]) {
+fn share_locations(test: &mut KhronosTest, names: &BTreeMap<String, u32>, same: &[[(Position, String); 2]]) {
     let mut location: Vec<u32> = (0..names.len() as u32).collect();
     for [(_, a), (_, b)] in same {
         let (Some(a), Some(b)) = (names.get(a), names.get(b)) else { continue };
@@ -389,7 +389,7 @@ fn share_locations(test: &mut Test, names: &BTreeMap<String, u32>, same: &[[(Pos
 }
 
 /// The rules that every execution of the format obeys; a skeleton that breaks one has no execution.
-fn ill_formed(test: &Test) -> Option<String> {
+fn ill_formed(test: &KhronosTest) -> Option<String> {
     for instruction in &test.instructions {
         if let Some(why) = ill_formed_instruction(&instruction.event) {
             return Some(format!("line {}: {why}", instruction.line));

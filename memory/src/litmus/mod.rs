@@ -42,7 +42,7 @@ pub use syntax::{Position, SyntaxError};
 #[derive(Clone, Debug)]
 pub enum Test {
     /// The Khronos format.
-    Khronos(khronos::Test),
+    Khronos(khronos::KhronosTest),
     /// The herd-style format.
     Herd(program::LitmusProgram),
 }

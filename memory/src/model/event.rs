@@ -10,7 +10,7 @@ pub type EventId = u32;
 pub type Location = u32;
 
 /// A reference: equal numbers are the same reference (*Reference*).
-pub type Reference = u32;
+pub type ReferenceId = u32;
 
 /// Who executes an operation, with the scope instances that the agent belongs to.
 ///
@@ -139,7 +139,7 @@ pub struct Event {
     /// The locations accessed; `None` for what does not access memory.
     pub locations: Option<LocationSet>,
     /// The reference used; meaningless without `locations`.
-    pub reference: Reference,
+    pub reference: ReferenceId,
     /// The storage class accessed: exactly one bit for an access, empty otherwise.
     pub storage_class: StorageClasses,
     /// Acquire, release, the storage classes in the semantics, MakeAvailable and MakeVisible.
@@ -177,17 +177,27 @@ impl Event {
         }
     }
 
-    fn access(agent: Agent, locations: LocationSet, reference: Reference, class: StorageClasses) -> Event {
+    fn access(agent: Agent, locations: LocationSet, reference: ReferenceId, class: StorageClasses) -> Event {
         Event { locations: Some(locations), reference, storage_class: class, ..Event::blank(agent) }
     }
 
     /// A private, non-atomic read.
-    pub fn read(agent: Agent, locations: LocationSet, reference: Reference, class: StorageClasses) -> Event {
+    pub fn read(
+        agent: Agent,
+        locations: LocationSet,
+        reference: ReferenceId,
+        class: StorageClasses,
+    ) -> Event {
         Event { read: true, ..Event::access(agent, locations, reference, class) }
     }
 
     /// A private, non-atomic write.
-    pub fn write(agent: Agent, locations: LocationSet, reference: Reference, class: StorageClasses) -> Event {
+    pub fn write(
+        agent: Agent,
+        locations: LocationSet,
+        reference: ReferenceId,
+        class: StorageClasses,
+    ) -> Event {
         Event { write: true, ..Event::access(agent, locations, reference, class) }
     }
 

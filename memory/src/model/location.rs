@@ -2,7 +2,7 @@
 
 use super::matrix::{Matrix, Row};
 use super::options::ChainRule;
-use super::order::Order;
+use super::order::InterThreadOrder;
 use super::pre_execution::{LEVELS, PreExecution};
 
 /// Operations per level of domain: where a chain that ends there has brought a write.
@@ -19,7 +19,7 @@ pub(crate) struct AlloyChains<R> {
 /// `same_location` relates them).
 pub(crate) fn location_ordered<R: Row>(
     program: &PreExecution<R>,
-    order: &Order<R>,
+    order: &InterThreadOrder<R>,
     same_location: &Matrix<R>,
 ) -> Matrix<R> {
     let hb = &order.happens_before;

@@ -44,7 +44,8 @@ mod relation;
 mod verdict;
 
 pub use event::{
-    Agent, BarrierInstance, Covers, Domain, DomainOperation, Event, EventId, Location, LocationSet, Reference,
+    Agent, BarrierInstance, Covers, Domain, DomainOperation, Event, EventId, Location, LocationSet,
+    ReferenceId,
 };
 pub use execution::{Execution, ModelError};
 pub use judgement::{Inconsistency, Judgement, Race, RelationName};

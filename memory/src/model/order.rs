@@ -5,7 +5,7 @@ use super::pre_execution::PreExecution;
 
 /// What orders operations of different agents, for one choice of reads-from and modification order.
 #[derive(Clone, Debug)]
-pub(crate) struct Order<R> {
+pub(crate) struct InterThreadOrder<R> {
     pub release_sequence: Matrix<R>,
     pub hypothetical_sequence: Matrix<R>,
     pub synchronizes: Matrix<R>,
@@ -21,9 +21,13 @@ fn immediate<R: Row>(order: &Matrix<R>) -> Matrix<R> {
     immediate
 }
 
-impl<R: Row> Order<R> {
+impl<R: Row> InterThreadOrder<R> {
     /// Evaluates *Release Sequence* to *Happens-Before*.
-    pub fn new(program: &PreExecution<R>, reads_from: &Matrix<R>, modification: &Matrix<R>) -> Order<R> {
+    pub fn new(
+        program: &PreExecution<R>,
+        reads_from: &Matrix<R>,
+        modification: &Matrix<R>,
+    ) -> InterThreadOrder<R> {
         let n = program.len();
         let PreExecution { read, write, atomic, fence, acquire, release, .. } = *program;
         let read_modify_write = read & write;
@@ -104,6 +108,12 @@ impl<R: Row> Order<R> {
             happens_before.unite(&order);
             inter_thread.push(order);
         }
-        Order { release_sequence, hypothetical_sequence, synchronizes, inter_thread, happens_before }
+        InterThreadOrder {
+            release_sequence,
+            hypothetical_sequence,
+            synchronizes,
+            inter_thread,
+            happens_before,
+        }
     }
 }

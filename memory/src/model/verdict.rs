@@ -2,7 +2,7 @@
 
 use super::location::location_ordered;
 use super::matrix::{Matrix, Row};
-use super::order::Order;
+use super::order::InterThreadOrder;
 use super::pre_execution::PreExecution;
 
 /// A choice of reads-from and scoped modification order for a [`PreExecution`].
@@ -19,7 +19,7 @@ pub(crate) struct Candidate<R> {
 /// Everything that the model says of one candidate.
 #[derive(Clone, Debug)]
 pub(crate) struct Verdict<R> {
-    pub order: Order<R>,
+    pub order: InterThreadOrder<R>,
     /// Location-ordered for every common location.
     pub location_ordered: Matrix<R>,
     /// The same per cell, where accesses are divided.
@@ -58,9 +58,9 @@ impl<R: Row> Verdict<R> {
     pub fn new(program: &PreExecution<R>, candidate: &Candidate<R>) -> Verdict<R> {
         let n = program.len();
         let order = if program.undivided {
-            Order::new(program, &candidate.reads_from[0], &candidate.modification)
+            InterThreadOrder::new(program, &candidate.reads_from[0], &candidate.modification)
         } else {
-            Order::new(program, &candidate.reads_from_anywhere(program), &candidate.modification)
+            InterThreadOrder::new(program, &candidate.reads_from_anywhere(program), &candidate.modification)
         };
         let mut verdict = Verdict {
             order,
