@@ -17,7 +17,7 @@ use pellucid_memory::finding::Finding;
 use pellucid_memory::raw;
 use pellucid_memory::system::Trap;
 use pellucid_shader_interp::Program;
-use pellucid_shader_interp::exec::modelled::debugged::{Debugger as Follows, Execution, debug, debug_from};
+use pellucid_shader_interp::exec::modelled::debugged::{Follower, Snapshot, debug, debug_from};
 use pellucid_shader_interp::exec::modelled::{BarrierDivergence, ModelledOptions, Scheduler, Unit};
 use pellucid_shader_interp::exec::waiting::{Turn, Waiting};
 use pellucid_shader_interp::interface::{Descriptor, Grid, Resources};
@@ -84,7 +84,7 @@ pub struct Debugged<'a> {
 
 /// A dispatch between two turns, to go on from.
 pub struct Kept {
-    execution: Execution,
+    execution: Snapshot,
     memory: CheckedMemory,
     /// Device memory that the dispatch may write.
     bytes: Vec<(MemoryRange, Vec<u8>)>,
@@ -92,14 +92,14 @@ pub struct Kept {
 
 impl Kept {
     /// A copy of an execution, with the bytes of `written`: [`Debugged::written`].
-    pub fn new(execution: Execution, memory: &CheckedMemory, written: &[MemoryRange]) -> Kept {
+    pub fn new(execution: Snapshot, memory: &CheckedMemory, written: &[MemoryRange]) -> Kept {
         let mut memory = memory.clone();
         memory.choose_nothing();
         Kept { execution, memory, bytes: written.iter().cloned().map(with_bytes).collect() }
     }
 
     /// Where it stands.
-    pub fn execution(&self) -> &Execution {
+    pub fn execution(&self) -> &Snapshot {
         &self.execution
     }
 
@@ -147,7 +147,7 @@ impl<'a> Debugged<'a> {
         &mut self,
         from: Option<&Kept>,
         turns: &Turns,
-        debugger: &mut dyn Follows<CheckedMemory>,
+        debugger: &mut dyn Follower<CheckedMemory>,
     ) -> Result<(), Trap> {
         for (range, bytes) in from.map_or(&self.before, |kept| &kept.bytes) {
             raw::write(&range.view(), 0, bytes);

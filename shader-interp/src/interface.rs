@@ -124,7 +124,7 @@ impl ImageView {
 
 /// A sampler Y'CbCr conversion (VkSamplerYcbcrConversionCreateInfo).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Conversion {
+pub struct SamplerYcbcrConversion {
     /// VkSamplerYcbcrModelConversion.
     pub model: i32,
     /// VK_SAMPLER_YCBCR_RANGE_ITU_NARROW.
@@ -169,7 +169,7 @@ pub struct Sampler {
     /// Compare operation (VkCompareOp number) if enabled.
     pub compare: Option<i32>,
     /// The conversion of what it samples, if that is enabled.
-    pub conversion: Option<Conversion>,
+    pub conversion: Option<SamplerYcbcrConversion>,
 }
 
 /// A float as data: its bits, of whatever value.

@@ -6,7 +6,7 @@
 use super::stop::{Count, Edit, Position, Session};
 use pellucid_memory::checked::CheckedMemory;
 use pellucid_memory::device::MemoryRange;
-use pellucid_shader_interp::exec::modelled::debugged::Execution;
+use pellucid_shader_interp::exec::modelled::debugged::Snapshot;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -105,7 +105,7 @@ impl Copies {
     }
 
     /// Keeps a copy.
-    pub fn keep(&mut self, execution: Execution, memory: &CheckedMemory, found: Count, session: &Session) {
+    pub fn keep(&mut self, execution: Snapshot, memory: &CheckedMemory, found: Count, session: &Session) {
         let Some(written) = &self.written else { return };
         let kept = Kept::new(execution, memory, written);
         let end = Position { turn: kept.execution().turn(), index: 0 };

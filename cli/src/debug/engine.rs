@@ -19,7 +19,7 @@ use pellucid_memory::agent::Invocation;
 use pellucid_memory::checked::CheckedMemory;
 use pellucid_memory::system::Trap;
 use pellucid_shader_interp::exec::modelled::Unit;
-use pellucid_shader_interp::exec::modelled::debugged::{Debugger as Follows, Execution, Moment};
+use pellucid_shader_interp::exec::modelled::debugged::{Follower, Moment, Snapshot};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
@@ -80,7 +80,7 @@ const AGAIN: &str = "the debugger runs it again";
 /// Instructions between two looks at whether the user wants a stop.
 const POLL: u32 = 1 << 12;
 
-impl Follows<CheckedMemory> for Runner<'_, '_> {
+impl Follower<CheckedMemory> for Runner<'_, '_> {
     fn follows(&mut self, turn: u64, unit: &Unit) -> bool {
         let edited = || {
             let first = Position { turn, index: 0 };
@@ -109,7 +109,7 @@ impl Follows<CheckedMemory> for Runner<'_, '_> {
         Ok(!matches!(self.goal, Goal::Leave) && self.copies.wanted(turn, self.session))
     }
 
-    fn keep(&mut self, execution: Execution, memory: &CheckedMemory) {
+    fn keep(&mut self, execution: Snapshot, memory: &CheckedMemory) {
         let found = Count::of(memory, &self.turns.watched.lock());
         self.copies.keep(execution, memory, found, self.session);
     }

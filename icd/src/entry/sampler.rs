@@ -25,7 +25,7 @@ pub struct YcbcrConversion {
     /// The format of the images that it is for.
     pub format: vk::Format,
     /// Its state, as the interpreter takes it.
-    pub state: interface::Conversion,
+    pub state: interface::SamplerYcbcrConversion,
 }
 
 object!(YcbcrConversion, vk::SamplerYcbcrConversion, kind::YCBCR_CONVERSION);
@@ -36,7 +36,7 @@ impl YcbcrConversion {
             return Err(Error::usage(format!("format {:?} has no sampler Y'CbCr conversion", info.format)));
         }
         let midpoint = |offset| offset == vk::ChromaLocation::MIDPOINT;
-        let state = interface::Conversion {
+        let state = interface::SamplerYcbcrConversion {
             model: info.ycbcr_model.as_raw(),
             narrow: info.ycbcr_range == vk::SamplerYcbcrRange::ITU_NARROW,
             swizzle: swizzle(&info.components),

@@ -9,7 +9,7 @@ pub mod debugged;
 mod livelock;
 mod resident;
 
-use self::debugged::{Debugger, Execution};
+use self::debugged::{Follower, Snapshot};
 use self::livelock::Told;
 use self::resident::{Member, Resident, Slot, Subgroup};
 use super::context::Context;
@@ -23,7 +23,7 @@ use super::limits::Limits;
 use super::prints::PrintLog;
 use super::run::Control;
 pub use super::scheduler::{Scheduler, SeededScheduler, Unit};
-use super::spin::{Did, SpinWatch, Stage};
+use super::spin::{Did, SpinWatch, WatchResult};
 use super::strand::{Step, StrandPool, merge_at_barriers};
 use super::turns::{Live, Spinning};
 use super::waiting::{self, Reason, Waiting, loop_site, operand, site_at};
@@ -137,7 +137,7 @@ struct Run<'a, M: MemorySystem> {
     spinning: Spinning,
     /// Of the turns that are taken to be told.
     telling: Option<Told>,
-    debugger: Option<&'a mut dyn Debugger<M>>,
+    debugger: Option<&'a mut dyn Follower<M>>,
 }
 
 /// Runs all workgroups of `grid` over `memory` in the order that `scheduler` chooses. Deterministic: depends
@@ -179,8 +179,8 @@ fn start<M: MemorySystem>(
     memory: &mut M,
     scheduler: &mut dyn Scheduler,
     options: &ModelledOptions<'_>,
-    debugger: Option<&mut dyn Debugger<M>>,
-    from: Option<&Execution>,
+    debugger: Option<&mut dyn Follower<M>>,
+    from: Option<&Snapshot>,
 ) -> Result<(), Trap> {
     if program.modelled != M::MODELLED {
         return Err(Trap::NotImplemented("code of one mode over a memory system of the other".into()));
@@ -378,14 +378,14 @@ impl<M: MemorySystem> Run<'_, M> {
             let span = (self.options.spin + 1).saturating_mul(self.units.len() as u64 + 3);
             let who = (workgroup, identity.subgroup, n as u32);
             match self.watch.step(who, &member.strand, did, &seen, span) {
-                Stage::Goes => {}
+                WatchResult::Goes => {}
                 // Where all get their turns, all must come back.
-                Stage::Begins if self.options.widen => {
+                WatchResult::Begins if self.options.widen => {
                     let units = self.units.iter();
                     units.for_each(|unit| self.watch.expect((unit.workgroup, unit.subgroup, unit.strand)));
                 }
-                Stage::Begins => {}
-                Stage::Stuck => self.stuck = true,
+                WatchResult::Begins => {}
+                WatchResult::Stuck => self.stuck = true,
             }
         }
         // Exploration looks at more of each unit.

@@ -58,7 +58,7 @@ pub(crate) struct Did {
 
 /// What follows from a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stage {
+pub(crate) enum WatchResult {
     /// Nothing yet.
     Goes,
     /// A watch begins: memory is to be observed, and units that can run may be expected to come back.
@@ -115,20 +115,20 @@ impl SpinWatch {
 
     /// A unit has run up to a visible operation, a back-edge, a barrier or its end; `seen` is what memory
     /// observed, if a watch goes on. `span` steps in a row without a change make a watch worth while.
-    pub fn step(&mut self, who: Who, strand: &Strand, did: Did, seen: &Observed, span: u64) -> Stage {
+    pub fn step(&mut self, who: Who, strand: &Strand, did: Did, seen: &Observed, span: u64) -> WatchResult {
         if did.changed || (did.stored && self.watches() && seen.changed) {
             self.changed();
-            return Stage::Goes;
+            return WatchResult::Goes;
         }
         self.idle = if did.stored || did.arrived { 0 } else { self.idle + 1 };
         self.quiet += 1;
         if !self.watches() {
             if self.quiet < span {
-                return Stage::Goes;
+                return WatchResult::Goes;
             }
             self.span = span;
             self.until = self.quiet + span;
-            return Stage::Begins;
+            return WatchResult::Begins;
         }
         self.unsettled |= seen.unsettled;
         let unit = self.units.entry(who).or_default();
@@ -139,10 +139,10 @@ impl SpinWatch {
             Some(_) => {}
         }
         if self.quiet < self.until {
-            return Stage::Goes;
+            return WatchResult::Goes;
         }
         if !self.unsettled && self.units.values().all(|unit| unit.back) {
-            return Stage::Stuck;
+            return WatchResult::Stuck;
         }
         // Longer loops, loops that count, or old values.
         let ran = std::mem::take(&mut self.units).into_iter().filter(|(_, unit)| unit.state.is_some());
@@ -150,7 +150,7 @@ impl SpinWatch {
         self.unsettled = false;
         self.span *= 2;
         self.until = self.quiet + self.span;
-        Stage::Begins
+        WatchResult::Begins
     }
 
     /// A unit that can run: it must come back in this watch.

@@ -25,7 +25,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 /// Who follows a dispatch.
-pub trait Debugger<M: MemorySystem> {
+pub trait Follower<M: MemorySystem> {
     /// Whether the instructions of this turn, which is `unit`'s, are shown.
     fn follows(&mut self, turn: u64, unit: &Unit) -> bool;
 
@@ -46,13 +46,13 @@ pub trait Debugger<M: MemorySystem> {
     }
 
     /// The copy that was wanted, but for memory.
-    fn keep(&mut self, execution: Execution, memory: &M) {
+    fn keep(&mut self, execution: Snapshot, memory: &M) {
         let _ = (execution, memory);
     }
 }
 
 /// A dispatch between two turns: all that its further execution depends on, but for memory.
-pub struct Execution {
+pub struct Snapshot {
     residents: Vec<Resident>,
     units: Vec<Unit>,
     slots: Vec<Slot>,
@@ -72,7 +72,7 @@ fn has_ended(residents: &[Resident], next_workgroup: u64, workgroup: u32) -> boo
     u64::from(workgroup) < next_workgroup && !residents.iter().any(|of| of.workgroup == workgroup)
 }
 
-impl Execution {
+impl Snapshot {
     /// How many turns were taken.
     pub fn turn(&self) -> u64 {
         self.steps
@@ -204,7 +204,7 @@ pub fn debug(
     memory: &mut CheckedMemory,
     scheduler: &mut dyn Scheduler,
     options: &ModelledOptions<'_>,
-    debugger: &mut dyn Debugger<CheckedMemory>,
+    debugger: &mut dyn Follower<CheckedMemory>,
 ) -> Result<(), Trap> {
     start(program, grid, resources, memory, scheduler, options, Some(debugger), None)
 }
@@ -221,15 +221,15 @@ pub fn debug_from(
     memory: &mut CheckedMemory,
     scheduler: &mut dyn Scheduler,
     options: &ModelledOptions<'_>,
-    debugger: &mut dyn Debugger<CheckedMemory>,
-    from: &Execution,
+    debugger: &mut dyn Follower<CheckedMemory>,
+    from: &Snapshot,
 ) -> Result<(), Trap> {
     start(program, grid, resources, memory, scheduler, options, Some(debugger), Some(from))
 }
 
 impl<M: MemorySystem> Run<'_, M> {
     /// Goes on where a copy was made.
-    pub(super) fn restore(&mut self, from: &Execution) {
+    pub(super) fn restore(&mut self, from: &Snapshot) {
         self.residents.clone_from(&from.residents);
         self.units.clone_from(&from.units);
         self.slots.clone_from(&from.slots);
@@ -253,7 +253,7 @@ impl<M: MemorySystem> Run<'_, M> {
             return Ok(());
         }
         let Some(scheduler) = self.scheduler.state() else { return Ok(()) };
-        let execution = Execution {
+        let execution = Snapshot {
             residents: self.residents.clone(),
             units: self.units.clone(),
             slots: self.slots.clone(),

@@ -9,7 +9,7 @@ fn strand(pc: u32, value: u32) -> Strand {
 const NOTHING: Observed = Observed { changed: false, unsettled: false, read: None };
 
 fn look(watch: &mut SpinWatch, strand: &Strand) -> bool {
-    watch.step((0, 0, 0), strand, Did::default(), &NOTHING, 100) == Stage::Stuck
+    watch.step((0, 0, 0), strand, Did::default(), &NOTHING, 100) == WatchResult::Stuck
 }
 
 /// After how many steps of `states`, in turn, the watch is sure; `None` within 10,000.
@@ -54,7 +54,7 @@ fn sure_of(did: Did, seen: impl Fn(u64) -> Observed) -> Option<u64> {
     let mut watch = SpinWatch::default();
     let mut once = |step| {
         let seen = if watch.watches() { seen(step) } else { NOTHING };
-        watch.step((0, 0, 0), &strand(5, 1), did, &seen, 100) == Stage::Stuck
+        watch.step((0, 0, 0), &strand(5, 1), did, &seen, 100) == WatchResult::Stuck
     };
     (0..10_000).find(|step| once(*step))
 }
@@ -87,8 +87,8 @@ fn whoever_can_run_must_come_back() {
     let mut stuck = 0;
     for step in 0..1000 {
         match watch.step((0, 0, 0), &strand(5, 1), Did::default(), &NOTHING, 100) {
-            Stage::Begins if step < 399 => watch.expect((1, 0, 0)),
-            Stage::Stuck => {
+            WatchResult::Begins if step < 399 => watch.expect((1, 0, 0)),
+            WatchResult::Stuck => {
                 stuck = step;
                 break;
             }

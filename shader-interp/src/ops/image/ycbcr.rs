@@ -9,7 +9,7 @@ use super::address::Texels;
 use super::footprint::{Footprint, Position, Sampling};
 use super::level::Wanted;
 use super::{Operation, texel, view};
-use crate::interface::{Conversion, Descriptor, ImageView, Sampler};
+use crate::interface::{Descriptor, ImageView, Sampler, SamplerYcbcrConversion};
 use crate::math::convert::f32_to_i32;
 use crate::math::format::ycbcr;
 use crate::math::single::n_clamp;
@@ -112,7 +112,7 @@ impl<'a> Planes<'a> {
         &self,
         work: &Sampling<'_>,
         memory: &mut M,
-        conversion: &Conversion,
+        conversion: &SamplerYcbcrConversion,
         position: &Position,
         footprint: &Footprint,
     ) -> Result<Colors, Trap> {
@@ -223,7 +223,7 @@ fn between<M: MemorySystem>(
 }
 
 /// *Explicit Reconstruction* along axis `k`: where the chroma of luma texels lies.
-fn explicit(at: &[i32; LANES], halved: bool, conversion: &Conversion, k: usize) -> Along {
+fn explicit(at: &[i32; LANES], halved: bool, conversion: &SamplerYcbcrConversion, k: usize) -> Along {
     let mut along = Along { first: *at, fraction: [0.0; LANES] };
     for lane in (0..LANES).filter(|_| halved) {
         if !conversion.linear {
@@ -239,7 +239,7 @@ fn explicit(at: &[i32; LANES], halved: bool, conversion: &Conversion, k: usize) 
 }
 
 /// *Implicit Reconstruction* along axis `k`: where unnormalized coordinates of luma lie in the chroma.
-fn implicit_along(u: &[f32; LANES], halved: bool, conversion: &Conversion, k: usize) -> Along {
+fn implicit_along(u: &[f32; LANES], halved: bool, conversion: &SamplerYcbcrConversion, k: usize) -> Along {
     let mut along = Along { first: [0; LANES], fraction: [0.0; LANES] };
     for lane in 0..LANES {
         let cosited = if conversion.midpoint[k] { 0.0 } else { 0.5 };
@@ -287,7 +287,7 @@ fn load<M: MemorySystem>(
 
 /// *Sampler Y'CbCr Conversion*: component swizzle, range expansion and model conversion of components of so
 /// many bits.
-fn convert(conversion: &Conversion, bits: u8, texel: &Colors) -> Colors {
+fn convert(conversion: &SamplerYcbcrConversion, bits: u8, texel: &Colors) -> Colors {
     let mut colors: Colors = std::array::from_fn(|k| match conversion.swizzle[k] {
         1 => [0.0; LANES],
         2 => [1.0; LANES],
