@@ -31,7 +31,7 @@ pub trait Dispatchable: Send + Sync + Sized + 'static {
 /// An object behind a non-dispatchable handle.
 pub trait Object: Send + Sync + Sized + 'static {
     type Handle: vk::Handle + Copy;
-    /// `VkBuffer` and so on, for messages.
+    /// What the header calls the type of the handle, such as `VkBuffer`, for messages.
     const NAME: &'static str;
     /// Where these objects live.
     fn table() -> &'static Table<Self>;
@@ -49,10 +49,10 @@ pub trait Live: Sized {
 
 /// Implements [`Object`] for a type, with a table of its own.
 macro_rules! object {
-    ($type:ty, $handle:ty, $kind:expr) => {
+    ($type:ty, vk::$handle:ident, $kind:expr) => {
         impl $crate::handle::Object for $type {
-            type Handle = $handle;
-            const NAME: &'static str = concat!("Vk", stringify!($type));
+            type Handle = ash::vk::$handle;
+            const NAME: &'static str = concat!("Vk", stringify!($handle));
             fn table() -> &'static $crate::handle::Table<$type> {
                 static TABLE: $crate::handle::Table<$type> = $crate::handle::Table::new($kind);
                 &TABLE
@@ -60,8 +60,8 @@ macro_rules! object {
         }
 
         impl $crate::handle::Live for $type {
-            type Handle = $handle;
-            fn of(handle: $handle) -> $crate::error::Outcome<std::sync::Arc<$type>> {
+            type Handle = ash::vk::$handle;
+            fn of(handle: ash::vk::$handle) -> $crate::error::Outcome<std::sync::Arc<$type>> {
                 $crate::handle::get(handle)
             }
         }

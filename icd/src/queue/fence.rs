@@ -6,7 +6,6 @@ use super::status::{Standing, StatusQuery, settle};
 use super::told::Told;
 use crate::error::Outcome;
 use crate::handle::{kind, object};
-use ash::vk;
 use parking_lot::Mutex;
 use std::os::fd::BorrowedFd;
 

@@ -6,7 +6,6 @@ use super::status::{Standing, StatusQuery, settle};
 use super::told::{Completed, Told};
 use crate::error::Outcome;
 use crate::handle::{kind, object};
-use ash::vk;
 use parking_lot::Mutex;
 use pellucid_memory::commands::Payload;
 use pellucid_memory::shared::SharedWord;
