@@ -105,7 +105,7 @@ pub enum Surfaces {
 
 /// Whether memory that the host can map has to be flushed and invalidated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HostMemory {
+pub enum HostCoherence {
     /// One memory type has to.
     NonCoherent,
     /// None has to.
@@ -114,7 +114,7 @@ pub enum HostMemory {
 
 /// Whether check mode tells what is undefined or undesired in few programs only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Notes {
+pub enum TellNotes {
     /// Not at all.
     Off,
     /// As notes, which change no exit status.
@@ -185,7 +185,7 @@ pub struct Config {
     /// `surfaces`.
     pub surfaces: Surfaces,
     /// `host-memory`.
-    pub host_memory: HostMemory,
+    pub host_memory: HostCoherence,
     /// `conformance-version`: major, minor, subminor, patch.
     pub conformance_version: [u8; 4],
     /// `for`: the profile whose options hold where none is given.
@@ -213,7 +213,7 @@ pub struct Config {
     /// `tier`: what runs shaders. No result depends on it.
     pub tier: Tier,
     /// `notes`: what is told beside findings.
-    pub notes: Notes,
+    pub notes: TellNotes,
     /// `printf`: where the messages of debugPrintf go.
     pub printf: Printf,
     /// `printf-limit`: messages of one dispatch; 0 for all.
@@ -260,7 +260,7 @@ impl Default for Config {
             rehearsals: 7,
             queues: Queues::Compute,
             surfaces: Surfaces::None,
-            host_memory: HostMemory::NonCoherent,
+            host_memory: HostCoherence::NonCoherent,
             conformance_version: [0; 4],
             profile: None,
             executions: Bounds::default().executions,
@@ -271,7 +271,7 @@ impl Default for Config {
             replay: None,
             watchdog: None,
             spins: 1 << 23,
-            notes: Notes::Off,
+            notes: TellNotes::Off,
             tier: Tier::Auto,
             printf: Printf::Both,
             printf_limit: 1 << 16,

@@ -4,7 +4,7 @@ use crate::addresses::Addresses;
 use crate::boundary::Origin;
 use crate::caps::{Caps, memory, queues};
 use crate::check::hazards::Hazards;
-use crate::check::host::HostMemory;
+use crate::check::host::MappableMemory;
 use crate::check::state::CheckState;
 use crate::described::Described;
 use crate::ended::EndedObjects;
@@ -87,7 +87,7 @@ pub struct Device {
     /// Hazards between commands; there in check mode.
     pub hazards: Option<Arc<Hazards>>,
     /// The memory that the host can map; there in check mode.
-    pub host: Option<HostMemory>,
+    pub host: Option<MappableMemory>,
     /// Which submissions the host knows to have completed.
     pub completion: Completion,
     /// In check mode: bytes of memory that only the device reaches and that no command has written.
@@ -138,7 +138,7 @@ impl Device {
             sparse_whole: Mutex::default(),
             checked: CheckState::new(&instance.config).map(Mutex::new),
             hazards: modelled.then(|| Arc::new(Hazards::new(several))),
-            host: instance.config.mode.modelled().then(HostMemory::default),
+            host: instance.config.mode.modelled().then(MappableMemory::default),
             completion: Completion::default(),
             unwritten: Mutex::default(),
             instance,

@@ -53,7 +53,7 @@ impl Message {
     }
 
     /// A report's message.
-    pub fn of_report(message: &report::Message) -> Message {
+    pub fn of_report(message: &report::ReportMessage) -> Message {
         let about = message.objects.iter().map(|o| About {
             kind: vk::ObjectType::from_raw(o.object_type),
             handle: o.handle,

@@ -3,19 +3,19 @@
 //! What is shown is what memory holds: a view's swizzle is left out, and a sampler Y'CbCr conversion. Of an
 //! image that has chroma by itself a texel is its luma (y), with the red (x) and blue (z) that it shares.
 
-use super::types::Image as ImageType;
+use super::types::ImageType;
 use pellucid_memory::device::MemoryRange;
 use pellucid_memory::finding::Texel;
 use pellucid_memory::raw;
 use pellucid_shader_interp::interface::{Descriptor, ImageView};
 use pellucid_shader_interp::math::format::{self, FormatInfo, Numeric, block};
 use vulkan_pellucid::report::element::Element;
-use vulkan_pellucid::report::texel::{Image, Layers};
+use vulkan_pellucid::report::texel::{DescriptorImage, Layers};
 
 /// The texels of a descriptor.
 #[derive(Clone, Debug)]
 pub struct Texels {
-    image: Image,
+    image: DescriptorImage,
     /// All their bytes.
     pub memory: MemoryRange,
     /// Their format; that of luma, if there is chroma by itself.
@@ -43,7 +43,7 @@ impl Texels {
     pub fn of(descriptor: &Descriptor, ty: ImageType) -> Option<Texels> {
         let (image, memory, number) = match descriptor {
             Descriptor::TexelBuffer(memory, number, _) if ty.buffer => {
-                (Image::of_buffer(descriptor)?, memory, *number)
+                (DescriptorImage::of_buffer(descriptor)?, memory, *number)
             }
             Descriptor::Image(view) | Descriptor::ImageSampler(view, _) if !ty.buffer => {
                 return Texels::of_view(view, ty);
@@ -57,7 +57,7 @@ impl Texels {
     fn of_view(view: &ImageView, ty: ImageType) -> Option<Texels> {
         let luma = format::ycbcr(view.format).map_or(view.format, |of| of.luma());
         Some(Texels {
-            image: Image::of_view(view, ty.axes, ty.layers),
+            image: DescriptorImage::of_view(view, ty.axes, ty.layers),
             memory: view.memory.clone(),
             info: format::properties(luma)?,
             chroma: view.chroma.iter().map(|plane| Texels::of_view(plane, ty)).collect::<Option<_>>()?,

@@ -23,14 +23,14 @@ pub enum Type {
     /// Members are in [`Types::members`].
     Struct,
     /// OpTypeImage or OpTypeSampledImage.
-    Image(Image),
+    Image(ImageType),
     /// What is not looked into.
     Other,
 }
 
 /// How an image type takes coordinates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Image {
+pub struct ImageType {
     /// Axes, 1 to 3.
     pub axes: usize,
     /// Whether it has array layers or cube faces.
@@ -81,7 +81,7 @@ fn text(words: &[u32]) -> String {
 }
 
 /// OpTypeImage by its `Dim` and whether it is arrayed.
-fn image(dim: u32, arrayed: bool) -> Image {
+fn image(dim: u32, arrayed: bool) -> ImageType {
     const D1: u32 = 0;
     const D3: u32 = 2;
     const CUBE: u32 = 3;
@@ -97,7 +97,7 @@ fn image(dim: u32, arrayed: bool) -> Image {
         (_, true) => Layers::Array,
         (_, false) => Layers::None,
     };
-    Image { axes, layers, buffer: dim == BUFFER }
+    ImageType { axes, layers, buffer: dim == BUFFER }
 }
 
 impl Types {
@@ -302,9 +302,9 @@ impl Types {
             Type::Matrix(column, count) => format!("{} columns of {}", count, self.describe(column)),
             Type::Array(of) => format!("{}[]", self.describe(of)),
             Type::Struct => self.name(id).to_owned(),
-            Type::Image(Image { buffer: true, .. }) => "texel buffer".to_owned(),
-            Type::Image(Image { axes, layers: Layers::None, .. }) => format!("{axes}D image"),
-            Type::Image(Image { axes, layers: Layers::Array, .. }) => format!("{axes}D image array"),
+            Type::Image(ImageType { buffer: true, .. }) => "texel buffer".to_owned(),
+            Type::Image(ImageType { axes, layers: Layers::None, .. }) => format!("{axes}D image"),
+            Type::Image(ImageType { axes, layers: Layers::Array, .. }) => format!("{axes}D image array"),
             Type::Image(_) => "cube image".to_owned(),
             Type::Other => String::new(),
         }

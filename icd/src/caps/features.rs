@@ -139,7 +139,7 @@ impl Features {
 }
 
 /// One feature structure that may extend VkPhysicalDeviceFeatures2 or VkDeviceCreateInfo.
-pub struct Row {
+pub struct FeatureStructure {
     /// Its `sType`.
     pub kind: vk::StructureType,
     /// The names of its VkBool32 members, as Rust writes them, in order.
@@ -158,7 +158,7 @@ mod all {
 
 macro_rules! rows {
     ($( $type:ident { $($field:ident: $value:expr),* $(,)? } )*) => {
-        &[ $( Row {
+        &[ $( FeatureStructure {
             kind: <all::$type as vk::TaggedStructure>::STRUCTURE_TYPE,
             members: &[$(stringify!($field)),*],
             fill: |f, link| {
@@ -178,7 +178,7 @@ macro_rules! copied {
 }
 
 /// Rows of the core versions and of what was promoted into them.
-const CORE: &[Row] = copied! {
+const CORE: &[FeatureStructure] = copied! {
     PhysicalDeviceVulkan11Features from v11 {
         storage_buffer16_bit_access, uniform_and_storage_buffer16_bit_access, storage_push_constant16,
         storage_input_output16, multiview, multiview_geometry_shader, multiview_tessellation_shader,
@@ -280,7 +280,7 @@ macro_rules! given {
 }
 
 /// Rows of extensions that are in no core version.
-const EXTENSIONS: &[Row] = given! {
+const EXTENSIONS: &[FeatureStructure] = given! {
     PhysicalDeviceShaderAtomicFloatFeaturesEXT {
         shader_buffer_float32_atomics, shader_buffer_float32_atomic_add, shader_buffer_float64_atomics,
         shader_buffer_float64_atomic_add, shader_shared_float32_atomics, shader_shared_float32_atomic_add,
@@ -349,7 +349,7 @@ const EXTENSIONS: &[Row] = given! {
 };
 
 /// All rows.
-pub fn rows() -> impl Iterator<Item = &'static Row> {
+pub fn rows() -> impl Iterator<Item = &'static FeatureStructure> {
     CORE.iter().chain(EXTENSIONS)
 }
 

@@ -15,7 +15,7 @@ pub mod memory;
 pub mod properties;
 pub mod queues;
 
-use crate::config::{Config, HostMemory, Queues, Surfaces};
+use crate::config::{Config, HostCoherence, Queues, Surfaces};
 use ash::vk;
 use features::Features;
 
@@ -83,7 +83,7 @@ impl Caps {
             device_type: vk::PhysicalDeviceType::from_raw(config.device_type.vk()),
             pretend_graphics: graphics,
             surfaces: config.surfaces == Surfaces::Pretend,
-            coherent: config.host_memory == HostMemory::Coherent,
+            coherent: config.host_memory == HostCoherence::Coherent,
             conformance_version: conformance_version(config.conformance_version),
             heap_size: memory::heap_size(),
         }

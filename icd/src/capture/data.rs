@@ -20,12 +20,12 @@ pub struct Head {
     pub pellucid: String,
     /// Why there is nothing behind this line.
     pub refused: Option<String>,
-    pub dispatch: Option<Dispatch>,
+    pub dispatch: Option<CapturedDispatch>,
 }
 
 /// All that an execution of it depends on.
 #[derive(Serialize, Deserialize)]
-pub struct Dispatch {
+pub struct CapturedDispatch {
     pub number: u32,
     pub base: [u32; 3],
     pub groups: [u32; 3],
@@ -41,7 +41,7 @@ pub struct Dispatch {
     pub pipeline: String,
     pub labels: Vec<String>,
     pub queue: String,
-    pub objects: Vec<Object>,
+    pub objects: Vec<CapturedObject>,
     pub pushed: Vec<(u32, u32)>,
     /// What the host's cache of the machine holds.
     pub host: HostLines,
@@ -50,7 +50,7 @@ pub struct Dispatch {
 
 /// An object that findings may name; its texels are those of the descriptor.
 #[derive(Serialize, Deserialize)]
-pub struct Object {
+pub struct CapturedObject {
     pub reference: u32,
     pub what: String,
     pub handle: u64,

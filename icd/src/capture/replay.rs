@@ -1,7 +1,7 @@
 //! The debugger's side of a capture: the dispatch as it was, on a device of this process.
 
-use super::data::{Dispatch, Extent, Head, Part};
-use crate::check::info::{self, Dispatch as Executed};
+use super::data::{CapturedDispatch, Extent, Head, Part};
+use crate::check::info::{self, Dispatch};
 use crate::check::named::Named;
 use crate::debugger;
 use crate::device::Device;
@@ -9,7 +9,7 @@ use crate::entry::pipeline;
 use crate::handle;
 use crate::printf;
 use crate::report::Object;
-use crate::report::texel::Image;
+use crate::report::texel::DescriptorImage;
 use ash::vk;
 use pellucid_memory::access::Reference;
 use pellucid_memory::device::Allocation;
@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 /// A dispatch that was captured.
 pub struct Captured {
-    dispatch: Dispatch,
+    dispatch: CapturedDispatch,
     memory: Vec<Arc<Allocation>>,
 }
 
@@ -91,7 +91,7 @@ impl Captured {
         let log = printf::log(&device, &program);
         let prints = log.as_ref();
         let (program, resources, robust) = (&*program, &resources, of.robust);
-        let executed = Executed { program, grid: &grid, resources, number: of.number, prints, robust };
+        let executed = Dispatch { program, grid: &grid, resources, number: of.number, prints, robust };
         let info = info::told(executed, unwritten(&of.memory), of.host.clone());
         let mut state = state.lock();
         // How it ended, the debugger has told.
@@ -123,14 +123,14 @@ fn unwritten(memory: &[Extent]) -> Unwritten {
     all
 }
 
-fn object_of(object: &super::data::Object, resources: &Resources) -> Object {
+fn object_of(object: &super::data::CapturedObject, resources: &Resources) -> Object {
     let [binding, element] = [object.reference >> 16, object.reference & 0xffff].map(|k| k as usize);
     let descriptor = resources.bindings.get(binding).and_then(|elements| elements.get(element));
     let texels = match (descriptor, object.texels) {
         (Some(Descriptor::Image(view) | Descriptor::ImageSampler(view, _)), Some((axes, layers))) => {
-            Some(Image::of_view(view, axes, layers))
+            Some(DescriptorImage::of_view(view, axes, layers))
         }
-        (Some(descriptor), _) => Image::of_buffer(descriptor),
+        (Some(descriptor), _) => DescriptorImage::of_buffer(descriptor),
         (None, _) => None,
     };
     Object {

@@ -1,8 +1,8 @@
 //! The driver's side of a capture: a dispatch into a file, and the program waits.
 
-use super::data::{Dispatch, Extent, Head, Object, Reached};
+use super::data::{CapturedDispatch, CapturedObject, Extent, Head, Reached};
 use super::wanted::{Wanted, held, path};
-use crate::check::info::Dispatch as Executed;
+use crate::check::info::Dispatch;
 use crate::check::named::Named;
 use crate::device::Device;
 use crate::entry::pipeline_cache::Key;
@@ -22,7 +22,7 @@ pub fn refuse(device: &Device, number: u32, why: &str) {
 }
 
 /// Captures a dispatch if that is asked for, and waits until it may go on.
-pub fn take(device: &Device, executed: Executed<'_>, key: &dyn Fn() -> Key, named: &dyn Fn() -> Named) {
+pub fn take(device: &Device, executed: Dispatch<'_>, key: &dyn Fn() -> Key, named: &dyn Fn() -> Named) {
     let Some(wanted) = wanted(device, executed.number) else { return };
     if executed.resources.is_partly_bound(executed.program)
         || executed.resources.tells_unbound(executed.program)
@@ -34,7 +34,7 @@ pub fn take(device: &Device, executed: Executed<'_>, key: &dyn Fn() -> Key, name
     write(device, wanted, || captured(device, executed, key(), named()));
 }
 
-fn head(refused: Option<String>, dispatch: Option<Dispatch>) -> Head {
+fn head(refused: Option<String>, dispatch: Option<CapturedDispatch>) -> Head {
     Head { pellucid: env!("CARGO_PKG_VERSION").to_owned(), refused, dispatch }
 }
 
@@ -65,8 +65,8 @@ fn write(device: &Device, wanted: &Wanted, made: impl FnOnce() -> (Head, Vec<Vec
     }
 }
 
-fn captured(device: &Device, executed: Executed<'_>, key: Key, named: Named) -> (Head, Vec<Vec<u8>>) {
-    let Executed { program, grid, resources, .. } = executed;
+fn captured(device: &Device, executed: Dispatch<'_>, key: Key, named: Named) -> (Head, Vec<Vec<u8>>) {
+    let Dispatch { program, grid, resources, .. } = executed;
     let reached = Reached::of(executed.memory());
     let unwritten = device.unwritten.lock().clone();
     let (mut memory, mut stored) = (Vec::new(), Vec::new());
@@ -80,7 +80,7 @@ fn captured(device: &Device, executed: Executed<'_>, key: Key, named: Named) -> 
         });
         stored.extend(runs.into_iter().map(|(_, bytes)| bytes));
     });
-    let object = |of: &crate::report::Object| Object {
+    let object = |of: &crate::report::Object| CapturedObject {
         reference: of.reference.0,
         what: of.what.clone(),
         handle: of.handle,
@@ -89,7 +89,7 @@ fn captured(device: &Device, executed: Executed<'_>, key: Key, named: Named) -> 
         address: of.address,
         texels: of.texels.as_ref().map(|image| (image.extent.len(), image.layers)),
     };
-    let dispatch = Dispatch {
+    let dispatch = CapturedDispatch {
         number: named.number,
         base: grid.base,
         groups: grid.groups,

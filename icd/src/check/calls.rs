@@ -2,7 +2,7 @@
 //! first, and only then what the call tells counts.
 
 use super::hazards::Subresources;
-use super::host::{HandingIn, HostMemory, Mapped, addresses};
+use super::host::{HandingIn, MappableMemory, Mapped, addresses};
 use super::layouts::{Bound, ImageUse};
 use super::{report, written};
 use crate::device::Device;
@@ -94,7 +94,7 @@ pub fn submit(device: &Device, call: &'static str) {
 }
 
 /// What else the host does until it submits evicts lines of its cache, where the machine has one.
-fn evict(device: &Device, host: &HostMemory) {
+fn evict(device: &Device, host: &MappableMemory) {
     let config = &device.instance.config;
     let memories = host.differing_in_cache();
     if !memories.is_empty() && config.host_cache().is_some() {

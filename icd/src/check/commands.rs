@@ -32,13 +32,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Where a command stands, owned.
-pub struct Standing {
+pub struct OwnedAt {
     queue: u32,
     name: String,
     labels: Vec<String>,
 }
 
-impl Standing {
+impl OwnedAt {
     /// As the tracker takes it.
     pub fn at(&self) -> At<'_> {
         At { queue: self.queue, queue_name: &self.name, labels: &self.labels }
@@ -46,9 +46,9 @@ impl Standing {
 }
 
 /// Where the command that runs now stands.
-pub fn standing(device: &Device, queue: &Queue, state: &State<'_>) -> Standing {
+pub fn standing(device: &Device, queue: &Queue, state: &State<'_>) -> OwnedAt {
     let name = device.queue_called(queue);
-    Standing { queue: queue.index, name, labels: state.labels.clone() }
+    OwnedAt { queue: queue.index, name, labels: state.labels.clone() }
 }
 
 /// Runs a transfer command and checks what it touched.

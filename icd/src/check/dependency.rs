@@ -1,11 +1,11 @@
 //! Barriers of the API in the tracker's terms: dependencies on byte ranges.
 
 use super::hazards::{ImageBarrier, Translated};
-use super::ownership::{Owned, Part};
+use super::ownership::{Owned, ResourcePart};
 use super::stages::{accesses, destination, source, stages};
 use crate::caps::queues;
 use crate::command::{Barrier, BarrierOf, Dependency, Half};
-use crate::entry::image::{Image, Level};
+use crate::entry::image::{Image, MipLevel};
 use ash::vk;
 use pellucid_memory::commands::{AccessScope, Dependency as Told, Range, Stages, Transition};
 
@@ -39,7 +39,7 @@ pub fn part_ranges(image: &Image, range: &vk::ImageSubresourceRange) -> Vec<Rang
 fn slice_ranges(image: &Image, start: u64, range: &vk::ImageSubresourceRange) -> Vec<Range> {
     let whole = vk::ImageSubresourceRange { base_array_layer: 0, layer_count: 1, ..*range };
     let Ok((levels, _)) = image.range(&whole) else { return Vec::new() };
-    let of = |level: &Level| {
+    let of = |level: &MipLevel| {
         let first = range.base_array_layer.min(level.extent[2]);
         let count = range.layer_count.min(level.extent[2] - first);
         Range::new(start + level.offset + u64::from(first) * level.slice, u64::from(count) * level.slice)
@@ -133,11 +133,11 @@ fn owned(barrier: &Barrier) -> Option<Owned> {
         BarrierOf::Memory => return None,
         BarrierOf::Buffer(buffer, offset, size) => {
             let size = (*size).min(buffer.size.saturating_sub(*offset));
-            (buffer.place()?.resource, Part::Buffer(*offset, size), None)
+            (buffer.place()?.resource, ResourcePart::Buffer(*offset, size), None)
         }
         BarrierOf::Image(image, range, from, to) => {
             let (levels, layers) = image.range(range).ok()?;
-            let part = Part::Image(range.aspect_mask, levels, layers);
+            let part = ResourcePart::Image(range.aspect_mask, levels, layers);
             let bound = image.bounds().next()?;
             let from = if bound.is_whole(range.aspect_mask) { *from } else { vk::ImageLayout::UNDEFINED };
             (bound.place().resource, part, Some((from, *to)))

@@ -4,7 +4,7 @@ use super::host::HostCall;
 use super::host_calls::{HandedIn, HostStep};
 use super::layouts::Mismatch;
 use super::named::{Changes, Named};
-use super::ownership::{Resource, Wrong as WrongOwner};
+use super::ownership::{Resource, WrongOwner};
 use pellucid_memory::commands::{Hazard, HostHazard, Operand, SemaphoreUse};
 use std::sync::Arc;
 

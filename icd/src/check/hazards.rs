@@ -12,7 +12,7 @@ use super::host::HostCall;
 use super::host_calls::{HandedIn, HostCalls};
 use super::layouts::{Bound, ImageUse, Layouts, Mismatch, Since, Who};
 use super::named::{Changes, Named};
-use super::ownership::{Owned, Ownership, Resource, Wrong as WrongOwner};
+use super::ownership::{Owned, Ownership, Resource, WrongOwner};
 use super::stages::{destination, source};
 use crate::caps::queues;
 use crate::report::Object;

@@ -52,7 +52,7 @@ impl Mapped {
 
 /// The memory of a device that the host can map.
 #[derive(Default)]
-pub struct HostMemory {
+pub struct MappableMemory {
     /// By device address.
     memories: Mutex<BTreeMap<u64, Mappable<Weak<Allocation>>>>,
     /// The call since which the host has not been looked at.
@@ -94,9 +94,9 @@ struct Rest {
 }
 
 /// A command that runs.
-pub struct Busy<'a>(&'a HostMemory);
+pub struct RunningCommand<'a>(&'a MappableMemory);
 
-impl Drop for Busy<'_> {
+impl Drop for RunningCommand<'_> {
     fn drop(&mut self) {
         self.0.rest.lock().busy = false;
         self.0.changed.notify_all();
@@ -104,7 +104,7 @@ impl Drop for Busy<'_> {
 }
 
 /// A call that hands in work.
-pub struct HandingIn<'a>(&'a HostMemory);
+pub struct HandingIn<'a>(&'a MappableMemory);
 
 impl Drop for HandingIn<'_> {
     fn drop(&mut self) {
@@ -112,13 +112,13 @@ impl Drop for HandingIn<'_> {
     }
 }
 
-impl HostMemory {
+impl MappableMemory {
     /// A command begins, after the calls that wait for rest.
-    pub fn busy(&self) -> Busy<'_> {
+    pub fn busy(&self) -> RunningCommand<'_> {
         let mut rest = self.rest.lock();
         self.changed.wait_while(&mut rest, |rest| rest.waiting > 0 || rest.busy);
         rest.busy = true;
-        Busy(self)
+        RunningCommand(self)
     }
 
     /// Does something while no command runs.

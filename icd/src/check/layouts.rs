@@ -149,7 +149,7 @@ pub enum Since {
 
 /// What is wrong with the use of a subresource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wrong {
+pub enum WrongLayout {
     /// It is in another layout than the access names.
     Access(vk::ImageLayout),
     /// A transition names another old layout.
@@ -166,7 +166,7 @@ pub struct Mismatch {
     /// Array layer.
     pub layer: u32,
     /// Why the use is not right by the layout.
-    pub wrong: Wrong,
+    pub wrong: WrongLayout,
     /// The command that used the subresource.
     pub by: Who,
     /// The layout that the subresource is in when it is used.
@@ -286,7 +286,7 @@ impl Layouts {
         let parts = (*aspects, levels.clone(), layers.clone());
         let wrong = |h: &Held, aspect| of_aspect(h.layout, aspect) != of_aspect(*layout, aspect);
         let found = known.first(image, &parts, wrong, |h| h.written |= writes)?;
-        Some(mismatch(image, found, Wrong::Access(*layout), by))
+        Some(mismatch(image, found, WrongLayout::Access(*layout), by))
     }
 
     /// A transition executes. That of an acquire operation may have been performed already, by the other half
@@ -312,7 +312,7 @@ impl Layouts {
             *h = Held { layout: to, since: Since::Transition(by), written };
         };
         let found = self.of(image).first(image, parts, wrong, then)?;
-        Some(mismatch(image, found, Wrong::OldLayout(from, to), by))
+        Some(mismatch(image, found, WrongLayout::OldLayout(from, to), by))
     }
 
     /// The known images that reach into a range.
@@ -354,7 +354,7 @@ impl Layouts {
                     let whole = matches!(by, Who::Command(_)) || seen_by_host(bytes, range);
                     (whole && held.written && opaque(&image, held.layout)).then_some((level, layer, *held))
                 });
-                found.extend(seen.map(|held| mismatch(&image, held, Wrong::Read, by)));
+                found.extend(seen.map(|held| mismatch(&image, held, WrongLayout::Read, by)));
             }
             if writes {
                 // Of an image with optimal tiling all subresources overlap the bytes.
@@ -384,6 +384,11 @@ fn seen_by_host(bytes: Range, read: Range) -> bool {
     part.end - part.start == read.end - read.start || part.end - part.start >= PAGES
 }
 
-fn mismatch(image: &Arc<Bound>, (level, layer, held): (u32, u32, Held), wrong: Wrong, by: Who) -> Mismatch {
+fn mismatch(
+    image: &Arc<Bound>,
+    (level, layer, held): (u32, u32, Held),
+    wrong: WrongLayout,
+    by: Who,
+) -> Mismatch {
     Mismatch { image: image.clone(), level, layer, wrong, by, layout: held.layout, since: held.since }
 }

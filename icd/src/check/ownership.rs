@@ -71,7 +71,7 @@ pub fn only(places: &[Place], range: Range) -> Option<&Resource> {
 
 /// The part of a resource that a barrier is for: release and acquire operation name the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum ResourcePart {
     /// Offset and size in bytes.
     Buffer(u64, u64),
     /// Aspects, mip levels and array layers.
@@ -84,7 +84,7 @@ pub struct Owned {
     pub resource: Resource,
     /// Device addresses.
     pub ranges: Vec<Range>,
-    pub part: Part,
+    pub part: ResourcePart,
     /// The layouts of an image before and after.
     pub layouts: Option<(vk::ImageLayout, vk::ImageLayout)>,
     /// The half of a transfer that it is, if it is one.
@@ -104,7 +104,7 @@ pub enum Differs {
 
 /// What is wrong with the use of a resource. Tags name commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wrong {
+pub enum WrongOwner {
     /// The family reads what another one owns, which the command wrote.
     NotReleased(u32, u64),
     /// The family reads what the command released to another one, and nobody has acquired.
@@ -117,13 +117,15 @@ pub enum Wrong {
     NotShared,
 }
 
-impl Wrong {
+impl WrongOwner {
     /// The command before, which it is about, too.
     pub fn before(self) -> Option<u64> {
         match self {
-            Wrong::NotReleased(_, by) | Wrong::NotAcquired(_, by) | Wrong::Modified(by) => Some(by),
-            Wrong::NoRelease(near) => near.map(|(_, by)| by),
-            Wrong::NotShared => None,
+            WrongOwner::NotReleased(_, by) | WrongOwner::NotAcquired(_, by) | WrongOwner::Modified(by) => {
+                Some(by)
+            }
+            WrongOwner::NoRelease(near) => near.map(|(_, by)| by),
+            WrongOwner::NotShared => None,
         }
     }
 }
@@ -145,7 +147,7 @@ struct Release {
     number: u64,
     resource: Name,
     transfer: OwnershipTransfer,
-    part: Part,
+    part: ResourcePart,
     layouts: Option<(vk::ImageLayout, vk::ImageLayout)>,
     by: u64,
 }
@@ -198,7 +200,7 @@ impl Ownership {
         range: Range,
         (reads, writes): (bool, bool),
         by: u64,
-    ) -> Option<Wrong> {
+    ) -> Option<WrongOwner> {
         match &resource.sharing {
             Sharing::Exclusive => {}
             shared => {
@@ -206,13 +208,13 @@ impl Ownership {
                     self.forget(range);
                 }
                 let outside = matches!(shared, Sharing::Concurrent(list) if !list.contains(&family));
-                return outside.then_some(Wrong::NotShared);
+                return outside.then_some(WrongOwner::NotShared);
             }
         }
         let resource = name(resource);
         let judge = |held: &Held| match held.released {
-            Some(_) => Some(Wrong::NotAcquired(held.family, held.by)),
-            None => (held.family != family).then_some(Wrong::NotReleased(held.family, held.by)),
+            Some(_) => Some(WrongOwner::NotAcquired(held.family, held.by)),
+            None => (held.family != family).then_some(WrongOwner::NotReleased(held.family, held.by)),
         };
         let wrong = match reads {
             true => self.overlapping(range).filter(|held| held.resource == resource).find_map(judge),
@@ -225,7 +227,7 @@ impl Ownership {
     }
 
     /// A barrier that changes layouts or owners executes on a queue of `family`.
-    pub fn barrier(&mut self, owned: &Owned, family: u32, by: u64) -> Option<Wrong> {
+    pub fn barrier(&mut self, owned: &Owned, family: u32, by: u64) -> Option<WrongOwner> {
         match owned.transfers {
             Some(transfer) if owned.resource.sharing == Sharing::Exclusive => {
                 if transfer.acquires {
@@ -270,7 +272,7 @@ impl Ownership {
         }
     }
 
-    fn acquire(&mut self, owned: &Owned, transfer: OwnershipTransfer, by: u64) -> Option<Wrong> {
+    fn acquire(&mut self, owned: &Owned, transfer: OwnershipTransfer, by: u64) -> Option<WrongOwner> {
         let resource = name(&owned.resource);
         let inside = !queues::is_external(transfer.from);
         let of = |r: &&Release| r.resource == resource && (r.part == owned.part);
@@ -282,13 +284,13 @@ impl Ownership {
             Some(number) => {
                 let mut held = owned.ranges.iter().flat_map(|range| self.overlapping(*range));
                 let changed = held.find(|h| h.resource == resource && h.released != Some(number));
-                changed.map(|held| Wrong::Modified(held.by))
+                changed.map(|held| WrongOwner::Modified(held.by))
             }
             None if self.forgot => None,
             None => {
                 let mut others = self.pending.iter().rev().filter(|r| r.resource == resource);
                 let near = others.clone().find(|r| families(r)).or_else(|| others.next());
-                Some(Wrong::NoRelease(near.map(|r| (differs(r, owned, families(r)), r.by))))
+                Some(WrongOwner::NoRelease(near.map(|r| (differs(r, owned, families(r)), r.by))))
             }
         };
         self.pending.retain(|release| Some(release.number) != found);
@@ -318,7 +320,7 @@ mod tests {
             let bytes = Range::new(handle * 256, 256);
             let resource = Resource { kind: vk::ObjectType::BUFFER, handle, sharing: Sharing::Exclusive };
             let transfers = Some(OwnershipTransfer { acquires: false, from: 0, to: 1 });
-            let part = Part::Buffer(0, 256);
+            let part = ResourcePart::Buffer(0, 256);
             let owned = Owned { resource, ranges: vec![bytes], part, layouts: None, transfers };
             assert_eq!(ownership.barrier(&owned, 0, 1), None);
             ownership.destroyed(vk::ObjectType::BUFFER, handle);

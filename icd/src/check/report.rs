@@ -2,9 +2,9 @@
 
 use super::found::{CommandName, Found, HostFound, WhoName};
 use super::host::Mappable;
-use super::layouts::{Mismatch, Since, Wrong};
+use super::layouts::{Mismatch, Since, WrongLayout};
 use super::named::Changes;
-use super::ownership::{Differs, Wrong as WrongOwner};
+use super::ownership::{Differs, WrongOwner};
 use crate::caps::later::layout_name;
 use crate::caps::queues::{self, family_called};
 use crate::device::Device;
@@ -17,7 +17,7 @@ use crate::report::api::ApiFinding;
 use crate::report::hazard::stages;
 use crate::report::layout::{self as report, By, LayoutReport};
 use crate::report::ownership::{self as owned, OwnershipReport};
-use crate::report::timeline::{Entry, HostEntry, Semaphores, Timeline};
+use crate::report::timeline::{CommandEntry, HostEntry, Semaphores, Timeline};
 use crate::report::{HazardReport, HostReport, InCache, Object, Side};
 use ash::vk;
 use pellucid_memory::commands::{Fix, Range, SemaphoreUse};
@@ -80,7 +80,7 @@ pub fn hazards(device: &Device, found: &[Found]) -> Result<(), String> {
 /// What was executed from the one command of a hazard to the other.
 fn timeline<'a>(device: &Device, found: &'a Found) -> Timeline<'a> {
     let last = found.passed.len().wrapping_sub(1);
-    let entry = |(k, (tag, name)): (usize, &'a (u64, Arc<CommandName>))| Entry {
+    let entry = |(k, (tag, name)): (usize, &'a (u64, Arc<CommandName>))| CommandEntry {
         side: side(Some(name)),
         queue: &name.queue,
         submission: name.submission,
@@ -223,13 +223,15 @@ fn owners(device: &Device) -> Result<(), String> {
             Differs::Part => "with another range".to_owned(),
         };
         let wrong = match found.wrong {
-            WrongOwner::NotReleased(owner, _) => owned::Wrong::NotReleased(family_called(owner)),
+            WrongOwner::NotReleased(owner, _) => owned::OwnershipMistake::NotReleased(family_called(owner)),
             WrongOwner::NotAcquired(to, _) => {
-                owned::Wrong::NotAcquired(family_called(to), queues::is_external(to))
+                owned::OwnershipMistake::NotAcquired(family_called(to), queues::is_external(to))
             }
-            WrongOwner::NoRelease(near) => owned::Wrong::NoRelease(near.map(|(one, _)| differs(one))),
-            WrongOwner::Modified(_) => owned::Wrong::Modified,
-            WrongOwner::NotShared => owned::Wrong::NotShared,
+            WrongOwner::NoRelease(near) => {
+                owned::OwnershipMistake::NoRelease(near.map(|(one, _)| differs(one)))
+            }
+            WrongOwner::Modified(_) => owned::OwnershipMistake::Modified,
+            WrongOwner::NotShared => owned::OwnershipMistake::NotShared,
         };
         let (kind, handle) = (found.resource.kind, found.resource.handle);
         let is_buffer = kind == vk::ObjectType::BUFFER;
@@ -262,9 +264,11 @@ pub fn layouts(device: &Device) -> Result<(), String> {
             subresource: (*level, *layer),
             plane: image.plane,
             wrong: match wrong {
-                Wrong::Access(layout) => report::Wrong::Access(layout_name(*layout)),
-                Wrong::OldLayout(from, _) => report::Wrong::OldLayout(layout_name(*from)),
-                Wrong::Read => report::Wrong::Read { linear: image.tiling == vk::ImageTiling::LINEAR },
+                WrongLayout::Access(layout) => report::LayoutMistake::Access(layout_name(*layout)),
+                WrongLayout::OldLayout(from, _) => report::LayoutMistake::OldLayout(layout_name(*from)),
+                WrongLayout::Read => {
+                    report::LayoutMistake::Read { linear: image.tiling == vk::ImageTiling::LINEAR }
+                }
             },
             by: by(&found.by),
             operand: found.operand,

@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 /// States of the life cycle; *pending* is executable with work in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum LifecycleState {
     /// Nothing recorded.
     Initial,
     /// Between begin and end.
@@ -48,7 +48,7 @@ dispatchable_object!(CommandBuffer, vk::CommandBuffer, |buffer| buffer.device.nu
 pub struct Recorder {
     /// That of the command buffer.
     pub family: Family,
-    state: State,
+    state: LifecycleState,
     flags: vk::CommandBufferUsageFlags,
     commands: Vec<Command>,
     recorded: Option<Arc<Recorded>>,
@@ -61,7 +61,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    fn new(family: Family, state: State, flags: vk::CommandBufferUsageFlags) -> Recorder {
+    fn new(family: Family, state: LifecycleState, flags: vk::CommandBufferUsageFlags) -> Recorder {
         Recorder {
             family,
             state,
@@ -89,7 +89,7 @@ impl Recorder {
 impl CommandBuffer {
     /// A new command buffer.
     pub fn new(device: Arc<Device>, level: vk::CommandBufferLevel, family: Family) -> CommandBuffer {
-        let recorder = Recorder::new(family, State::Initial, vk::CommandBufferUsageFlags::empty());
+        let recorder = Recorder::new(family, LifecycleState::Initial, vk::CommandBufferUsageFlags::empty());
         CommandBuffer { device, level, family, recorder: Mutex::new(recorder) }
     }
 
@@ -104,11 +104,11 @@ impl CommandBuffer {
     /// It is recording already.
     pub fn begin(&self, flags: vk::CommandBufferUsageFlags) -> Outcome<Option<Arc<Recorded>>> {
         let mut recorder = self.recorder.lock();
-        if recorder.state == State::Recording {
+        if recorder.state == LifecycleState::Recording {
             return Err(Error::usage("the command buffer is recording already"));
         }
         let before = recorder.recorded.take();
-        *recorder = Recorder::new(self.family, State::Recording, flags);
+        *recorder = Recorder::new(self.family, LifecycleState::Recording, flags);
         Ok(before)
     }
 
@@ -118,25 +118,25 @@ impl CommandBuffer {
     /// It is not recording, or a command failed.
     pub fn end(&self) -> Outcome<()> {
         let mut recorder = self.recorder.lock();
-        if recorder.state != State::Recording {
+        if recorder.state != LifecycleState::Recording {
             return Err(Error::usage("the command buffer is not recording"));
         }
         recorder.pushed.clear();
         recorder.rendering = None;
         if let Some(error) = recorder.error.take() {
-            recorder.state = State::Invalid;
+            recorder.state = LifecycleState::Invalid;
             return Err(Error { code: error.code, message: None });
         }
         let (commands, bound) = (std::mem::take(&mut recorder.commands), std::mem::take(&mut recorder.bound));
         recorder.recorded = Some(Arc::new(Recorded::new(commands, bound, recorder.flags)));
-        recorder.state = State::Executable;
+        recorder.state = LifecycleState::Executable;
         Ok(())
     }
 
     /// vkResetCommandBuffer: what was recorded, which ends.
     pub fn reset(&self) -> Option<Arc<Recorded>> {
         let mut recorder = self.recorder.lock();
-        recorder.state = State::Initial;
+        recorder.state = LifecycleState::Initial;
         recorder.commands.clear();
         recorder.bound.clear();
         recorder.error = None;
@@ -151,12 +151,12 @@ impl CommandBuffer {
     /// It is not executable.
     pub fn executable(&self) -> Outcome<Arc<Recorded>> {
         let mut recorder = self.recorder.lock();
-        if recorder.state == State::Submitted {
+        if recorder.state == LifecycleState::Submitted {
             return Err(Error::usage(
                 "the command buffer was recorded with ONE_TIME_SUBMIT and has been submitted before",
             ));
         }
-        if recorder.state != State::Executable {
+        if recorder.state != LifecycleState::Executable {
             return Err(Error::usage(format!(
                 "the command buffer is not executable but {:?}",
                 recorder.state
@@ -165,7 +165,7 @@ impl CommandBuffer {
         let recorded =
             recorder.recorded.clone().ok_or_else(|| Error::usage("the command buffer is empty"))?;
         if recorded.is_one_time() && self.level == vk::CommandBufferLevel::PRIMARY {
-            recorder.state = State::Submitted;
+            recorder.state = LifecycleState::Submitted;
         }
         Ok(recorded)
     }
@@ -198,7 +198,7 @@ pub fn push(
 ) -> Outcome<()> {
     let buffer = handle::dispatchable::<CommandBuffer>(buffer)?;
     let mut recorder = buffer.recorder.lock();
-    if recorder.state != State::Recording {
+    if recorder.state != LifecycleState::Recording {
         return Err(Error::usage(format!("the command buffer is not recording but {:?}", recorder.state)));
     }
     let before = recorder.commands.len();

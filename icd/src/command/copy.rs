@@ -5,7 +5,7 @@ use crate::caps::formats;
 use crate::check::hazards::Transfer;
 use crate::device::Device;
 use crate::entry::buffer::Buffer;
-use crate::entry::image::{Image, Level};
+use crate::entry::image::{Image, MipLevel};
 use crate::error::{Error, Outcome};
 use ash::vk;
 use pellucid_memory::device::Allocation;
@@ -148,7 +148,7 @@ pub(super) fn texels<'a>(
     layers: u32,
     offset: vk::Offset3D,
     blocks: [u32; 3],
-) -> Outcome<(Texels<'a>, &'a Level)> {
+) -> Outcome<(Texels<'a>, &'a MipLevel)> {
     let (memory, base) = image.memory()?;
     let Some(l) = image.layout.levels.get(level as usize) else { return Err(outside()) };
     let offset = [offset.x, offset.y, offset.z].map(|o| u64::try_from(o).unwrap_or(u64::MAX / 2));

@@ -36,14 +36,14 @@ pub struct Meaning<'a> {
 }
 
 impl Meaning<'_> {
-    fn view(&self, number: u64) -> Result<Arc<ImageView>, Wrong> {
+    fn view(&self, number: u64) -> Result<Arc<ImageView>, DescriptorError> {
         let mut found = self.numbered.iter().filter_map(|all| all.view(number));
-        found.next().ok_or(Wrong::Ended("VkImageView"))
+        found.next().ok_or(DescriptorError::Ended("VkImageView"))
     }
 
-    fn sampler(&self, number: u64) -> Result<Arc<Sampler>, Wrong> {
+    fn sampler(&self, number: u64) -> Result<Arc<Sampler>, DescriptorError> {
         let mut found = self.numbered.iter().filter_map(|all| all.sampler(number));
-        found.next().ok_or(Wrong::Ended("VkSampler"))
+        found.next().ok_or(DescriptorError::Ended("VkSampler"))
     }
 
     /// Up to `size` bytes at a device address.
@@ -59,7 +59,7 @@ impl Meaning<'_> {
 
 /// Why bytes are no descriptor that a shader can use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wrong {
+pub enum DescriptorError {
     /// No buffer with a device address holds the set's bytes.
     NoMemory(u64),
     /// Nothing that vkGetDescriptorEXT has written.
@@ -74,20 +74,22 @@ pub enum Wrong {
     OtherType,
 }
 
-impl std::fmt::Display for Wrong {
+impl std::fmt::Display for DescriptorError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Wrong::NoMemory(at) => write!(f, "no buffer with a device address holds its bytes at {at:#x}"),
-            Wrong::NoDescriptor => f.write_str("its bytes are no descriptor"),
-            Wrong::Ended(what) => write!(f, "its descriptor names a {what} that is destroyed"),
-            Wrong::NoBuffer(at) => {
+            DescriptorError::NoMemory(at) => {
+                write!(f, "no buffer with a device address holds its bytes at {at:#x}")
+            }
+            DescriptorError::NoDescriptor => f.write_str("its bytes are no descriptor"),
+            DescriptorError::Ended(what) => write!(f, "its descriptor names a {what} that is destroyed"),
+            DescriptorError::NoBuffer(at) => {
                 write!(f, "its descriptor names the address {at:#x}, and no buffer is there")
             }
-            Wrong::NoFormat(format) => {
+            DescriptorError::NoFormat(format) => {
                 let format = vk::Format::from_raw(*format);
                 write!(f, "its descriptor is of texels of format {format:?}")
             }
-            Wrong::OtherType => f.write_str("its descriptor is of another type"),
+            DescriptorError::OtherType => f.write_str("its descriptor is of another type"),
         }
     }
 }
@@ -107,15 +109,15 @@ fn takes(kind: ir::DescriptorKind, descriptor: &Encoded) -> bool {
 }
 
 /// The descriptor that bytes are.
-fn decode(bytes: &[u8; SIZE as usize], meaning: &Meaning<'_>) -> Result<Slot, Wrong> {
-    let descriptor = Encoded::of(bytes).ok_or(Wrong::NoDescriptor)?;
-    let buffer = |address, range| meaning.bytes(address, range).ok_or(Wrong::NoBuffer(address));
+fn decode(bytes: &[u8; SIZE as usize], meaning: &Meaning<'_>) -> Result<Slot, DescriptorError> {
+    let descriptor = Encoded::of(bytes).ok_or(DescriptorError::NoDescriptor)?;
+    let buffer = |address, range| meaning.bytes(address, range).ok_or(DescriptorError::NoBuffer(address));
     Ok(match descriptor {
         Encoded::Null => Slot::Null,
         Encoded::Buffer { address, range } => Slot::Bytes(buffer(address, range)?),
         Encoded::Texels { address, range, format } => {
             let (number, format) = (format, vk::Format::from_raw(format));
-            let texel = formats::info(format).ok_or(Wrong::NoFormat(number))?.texel_bytes;
+            let texel = formats::info(format).ok_or(DescriptorError::NoFormat(number))?.texel_bytes;
             let there = buffer(address, range)?;
             let texels = there.size() / u64::from(texel);
             let whole = buffer(address, texels * u64::from(texel))?;
@@ -156,7 +158,7 @@ impl Descriptors {
         set: &SetInMemory<'_>,
         variables: &[&ir::Binding],
         meaning: &Meaning<'_>,
-        wrong: &mut dyn FnMut(Wrong),
+        wrong: &mut dyn FnMut(DescriptorError),
     ) -> Option<Descriptors> {
         let first = variables.first()?;
         let binding = set.layout.binding(first.binding)?;
@@ -171,7 +173,7 @@ impl Descriptors {
         let count = most.map_or(binding.count, |most| most.min(binding.count));
         let size = if binding.is_inline() { u64::from(binding.count) } else { u64::from(count) * SIZE };
         let Some(memory) = meaning.bytes(at, size) else {
-            wrong(Wrong::NoMemory(at));
+            wrong(DescriptorError::NoMemory(at));
             return Some(read);
         };
         read.place = Some(Range::new(at, memory.size()));
@@ -191,7 +193,11 @@ impl Descriptors {
             && bytes.iter().any(|byte| *byte != 0)
         {
             let fits = Encoded::of(bytes).is_none_or(|descriptor| takes(only.kind, &descriptor));
-            decode(bytes, meaning).err().or((!fits).then_some(Wrong::OtherType)).into_iter().for_each(wrong);
+            decode(bytes, meaning)
+                .err()
+                .or((!fits).then_some(DescriptorError::OtherType))
+                .into_iter()
+                .for_each(wrong);
         }
         Some(read)
     }

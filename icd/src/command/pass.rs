@@ -24,28 +24,28 @@ pub struct Attachment {
 
 /// An attachment as a subpass uses it.
 #[derive(Clone, Copy)]
-pub struct Reference {
+pub struct AttachmentReference {
     pub attachment: usize,
     pub layouts: Both<vk::ImageLayout>,
 }
 
 pub struct Subpass {
-    pub inputs: Vec<Option<Reference>>,
-    pub colors: Vec<Option<Reference>>,
-    pub resolves: Vec<Option<Reference>>,
-    pub depth: Option<Reference>,
-    pub depth_resolve: Option<(Reference, Both<vk::ResolveModeFlags>)>,
+    pub inputs: Vec<Option<AttachmentReference>>,
+    pub colors: Vec<Option<AttachmentReference>>,
+    pub resolves: Vec<Option<AttachmentReference>>,
+    pub depth: Option<AttachmentReference>,
+    pub depth_resolve: Option<(AttachmentReference, Both<vk::ResolveModeFlags>)>,
     /// The views of multiview rendering; 0 where there is none.
     pub views: u32,
 }
 
 impl Subpass {
-    pub fn references(&self) -> impl Iterator<Item = &Reference> {
+    pub fn references(&self) -> impl Iterator<Item = &AttachmentReference> {
         let lists = self.inputs.iter().chain(&self.colors).chain(&self.resolves);
         lists.chain([&self.depth]).flatten().chain(self.depth_resolve.as_ref().map(|(r, _)| r))
     }
 
-    fn of(&self, attachment: usize) -> Option<&Reference> {
+    fn of(&self, attachment: usize) -> Option<&AttachmentReference> {
         self.references().find(|r| r.attachment == attachment)
     }
 }
@@ -154,7 +154,7 @@ pub fn resolve(from: Target, to: &Target, mode: vk::ResolveModeFlags) -> Outcome
 }
 
 /// A render pass instance that is being recorded.
-pub struct Instance {
+pub struct RenderPassInstance {
     pub pass: Arc<RenderPass>,
     pub framebuffer: Arc<Framebuffer>,
     pub views: Vec<Arc<ImageView>>,
@@ -169,21 +169,21 @@ pub struct Instance {
 /// What is being rendered while a command buffer is recorded.
 pub enum Recording {
     /// Attachments, the subpasses that use them, and what orders these.
-    Pass(Box<Instance>),
+    Pass(Box<RenderPassInstance>),
     /// vkCmdBeginRendering: what ends it.
     Dynamic(Vec<AttachmentUse>),
 }
 
-impl Instance {
+impl RenderPassInstance {
     /// The aspects of a reference's attachment.
-    fn targets(&self, reference: Reference) -> impl Iterator<Item = (usize, Target)> {
+    fn targets(&self, reference: AttachmentReference) -> impl Iterator<Item = (usize, Target)> {
         let view = &self.views[reference.attachment];
         aspects(view).iter().map(move |&(index, aspects)| {
             (index, Target { view: view.clone(), aspects, layout: reference.layouts[index] })
         })
     }
 
-    fn target(&self, reference: Reference, aspect: vk::ImageAspectFlags) -> Option<Target> {
+    fn target(&self, reference: AttachmentReference, aspect: vk::ImageAspectFlags) -> Option<Target> {
         self.targets(reference).map(|(_, target)| target).find(|target| target.aspects == aspect)
     }
 
@@ -295,7 +295,8 @@ impl Instance {
         });
         let into = |(from, to): (u32, u32)| to == number && from != number;
         let depth = |aspect| subpass.depth.and_then(|depth| self.target(depth, aspect));
-        let color = |r: &Option<Reference>| r.and_then(|r| self.target(r, vk::ImageAspectFlags::COLOR));
+        let color =
+            |r: &Option<AttachmentReference>| r.and_then(|r| self.target(r, vk::ImageAspectFlags::COLOR));
         let rendering = Rendering {
             colors: subpass.colors.iter().map(color).collect(),
             depth: depth(vk::ImageAspectFlags::DEPTH),
@@ -323,7 +324,7 @@ impl Instance {
         for (attachment, description) in pass.attachments.iter().enumerate() {
             let last = pass.users(attachment).next_back();
             if last.is_some() {
-                let reference = Reference { attachment, layouts: self.layouts[attachment] };
+                let reference = AttachmentReference { attachment, layouts: self.layouts[attachment] };
                 for (index, target) in self.targets(reference) {
                     let does = store(description.store[index], &target);
                     let (area, layers) = (self.area, self.layers(attachment));

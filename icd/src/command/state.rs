@@ -423,9 +423,12 @@ fn address_of(descriptor: &Descriptor) -> u64 {
 }
 
 /// The texels of a descriptor, if it has any.
-fn texels_of(descriptor: &Descriptor, view_type: Option<vk::ImageViewType>) -> Option<texel::Image> {
+fn texels_of(
+    descriptor: &Descriptor,
+    view_type: Option<vk::ImageViewType>,
+) -> Option<texel::DescriptorImage> {
     let (Descriptor::Image(view) | Descriptor::ImageSampler(view, _)) = descriptor else {
-        return texel::Image::of_buffer(descriptor);
+        return texel::DescriptorImage::of_buffer(descriptor);
     };
     let (axes, layers) = match view_type? {
         vk::ImageViewType::TYPE_1D => (1, Layers::None),
@@ -436,7 +439,7 @@ fn texels_of(descriptor: &Descriptor, view_type: Option<vk::ImageViewType>) -> O
         vk::ImageViewType::CUBE_ARRAY => (2, Layers::Cubes),
         _ => (2, Layers::None),
     };
-    Some(texel::Image::of_view(view, axes, layers))
+    Some(texel::DescriptorImage::of_view(view, axes, layers))
 }
 
 /// The first of the shader's variables that are bound to the same descriptors: a descriptor is one reference,

@@ -1,7 +1,8 @@
 //! The table of options: their names, their help, and what their values set.
 
 use super::{
-    Config, DeviceType, HostMemory, Mode, Notes, OutcomeBuffer, Printf, Queues, Replay, Surfaces, profiles,
+    Config, DeviceType, HostCoherence, Mode, OutcomeBuffer, Printf, Queues, Replay, Surfaces, TellNotes,
+    profiles,
 };
 use crate::capture::wanted::Wanted;
 use crate::report::element::Element;
@@ -238,7 +239,7 @@ pub const OPTIONS: &[OptionSpec] = &[
     choice!(
         "host-memory", "non-coherent",
         "coherent: no memory type has to be flushed or invalidated, for applications that do neither",
-        host_memory is "non-coherent": HostMemory::NonCoherent, "coherent": HostMemory::Coherent
+        host_memory is "non-coherent": HostCoherence::NonCoherent, "coherent": HostCoherence::Coherent
     ),
     option(
         "conformance-version",
@@ -295,7 +296,7 @@ pub const OPTIONS: &[OptionSpec] = &[
     choice!(
         "notes", "off",
         "in check mode, also tell of what is defined or undesired in few programs only, such as integer divisions by zero; error: as findings",
-        notes is "off": Notes::Off, "on": Notes::On, "error": Notes::Error
+        notes is "off": TellNotes::Off, "on": TellNotes::On, "error": TellNotes::Error
     ),
     choice!(
         "tier", "auto",

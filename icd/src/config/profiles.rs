@@ -3,7 +3,7 @@
 //! A client that looks for what the device does not show often says nothing of it, and computes elsewhere or
 //! not at all. Who created an instance and no device is told which options help.
 
-use super::{Config, DeviceType, HostMemory, Queues, Surfaces};
+use super::{Config, DeviceType, HostCoherence, Queues, Surfaces};
 
 /// A client, or several that ask for the same.
 #[derive(Debug)]
@@ -67,7 +67,7 @@ fn missing<'a>(config: &Config, options: &'a [(&str, &str)]) -> Vec<&'a (&'a str
     let there = |name: &str| match name {
         "queues" => config.queues != Queues::Compute,
         "conformance-version" => config.conformance_version != [0; 4],
-        "host-memory" => config.host_memory == HostMemory::Coherent,
+        "host-memory" => config.host_memory == HostCoherence::Coherent,
         "surfaces" => config.surfaces != Surfaces::None,
         "device-type" => config.device_type != DeviceType::Cpu,
         _ => true,

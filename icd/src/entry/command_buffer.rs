@@ -55,7 +55,7 @@ entries! {
         push(buffer, |r, _| {
             if point == vk::PipelineBindPoint::GRAPHICS {
                 // Harmless until something is drawn, which is refused.
-                handle::get::<graphics::Pipeline>(pipeline)?;
+                handle::get::<graphics::GraphicsPipeline>(pipeline)?;
                 return Ok(());
             }
             compute(point)?;

@@ -26,7 +26,7 @@ use crate::entry::private_data::PrivateDataSlot;
 use crate::entry::query::QueryPool;
 use crate::entry::sampler::{Sampler, YcbcrConversion};
 use crate::entry::shader::ShaderModule;
-use crate::entry::shader_object::Shader;
+use crate::entry::shader_object::ShaderObject;
 use crate::error::{Error, Outcome};
 use crate::ffi;
 use crate::handle;
@@ -183,10 +183,10 @@ fn release(device: &Arc<Device>) {
         DescriptorSetLayout,
         DescriptorUpdateTemplate,
         Pipeline,
-        graphics::Pipeline,
+        graphics::GraphicsPipeline,
         PipelineCache,
         PipelineLayout,
-        Shader,
+        ShaderObject,
         ShaderModule,
         Framebuffer,
         RenderPass,

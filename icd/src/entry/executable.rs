@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 fn get(device: vk::Device, pipeline: vk::Pipeline) -> Outcome<Option<Arc<Pipeline>>> {
     handle::dispatchable::<Device>(device)?;
-    if handle::get::<graphics::Pipeline>(pipeline).is_ok() {
+    if handle::get::<graphics::GraphicsPipeline>(pipeline).is_ok() {
         return Ok(None);
     }
     handle::get::<Pipeline>(pipeline).map(Some)

@@ -17,9 +17,9 @@ use ash::vk;
 use std::sync::Arc;
 
 /// A graphics pipeline: it can be bound, and nothing draws with it. Its shaders are not looked at.
-pub struct Pipeline;
+pub struct GraphicsPipeline;
 
-object!(Pipeline, vk::Pipeline, kind::GRAPHICS_PIPELINE);
+object!(GraphicsPipeline, vk::Pipeline, kind::GRAPHICS_PIPELINE);
 
 /// # Safety
 /// `info` is the application's.
@@ -30,7 +30,7 @@ unsafe fn create_pipeline(info: &vk::GraphicsPipelineCreateInfo<'_>) -> Outcome<
     for stage in unsafe { ffi::slice(info.p_stages, info.stage_count) } {
         handle::get_optional::<ShaderModule>(stage.module)?;
     }
-    Ok(handle::insert(Arc::new(Pipeline)))
+    Ok(handle::insert(Arc::new(GraphicsPipeline)))
 }
 
 entries! {

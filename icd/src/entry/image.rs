@@ -11,7 +11,7 @@
 
 mod layout;
 
-pub use layout::{Layout, Level};
+pub use layout::{Layout, MipLevel};
 
 use crate::boundary::{creates, destroys, entries};
 use crate::caps::external::check_types;

@@ -1,7 +1,7 @@
 //! VkPipeline: compute pipelines. Graphics pipelines, with which nothing draws, are in [`super::graphics`].
 
 use crate::boundary::{destroys, entries};
-use crate::config::Notes;
+use crate::config::TellNotes;
 use crate::debugger;
 use crate::device::Device;
 use crate::entry::destroy::destroy;
@@ -233,7 +233,7 @@ pub unsafe fn key(
             subgroup_size,
             modelled: device.instance.config.mode.modelled(),
             push_unset: false,
-            notes: device.instance.config.notes != Notes::Off,
+            notes: device.instance.config.notes != TellNotes::Off,
             specialization: specialization(ffi::optional(stage.p_specialization_info))?,
             words,
         })
@@ -434,8 +434,8 @@ pub unsafe fn create_each<I: CreateInfo>(
 
 destroys! {
     fn destroy_pipeline(device, pipeline: vk::Pipeline) {
-        if handle::get::<graphics::Pipeline>(pipeline).is_ok() {
-            destroy::<graphics::Pipeline>(&device, pipeline, "vkDestroyPipeline")?;
+        if handle::get::<graphics::GraphicsPipeline>(pipeline).is_ok() {
+            destroy::<graphics::GraphicsPipeline>(&device, pipeline, "vkDestroyPipeline")?;
         } else {
             destroy::<Pipeline>(&device, pipeline, "vkDestroyPipeline")?;
         }

@@ -6,8 +6,8 @@ use crate::caps::later::{RenderingAttachmentFlagsInfoKHR, TRANSFER_FUNCTION};
 use crate::command::attachment::{AttachmentClear, AttachmentUse, Does, Rendering, Step, Target, merged};
 use crate::command::buffer::{Recorder, push, record};
 use crate::command::pass::{
-    Attachment, Framebuffer, Instance, Recording, Reference, RenderPass, Subpass, SubpassDependency,
-    layers_of, load, resolve, store,
+    Attachment, AttachmentReference, Framebuffer, Recording, RenderPass, RenderPassInstance, Subpass,
+    SubpassDependency, layers_of, load, resolve, store,
 };
 use crate::command::{Command, Half};
 use crate::device::Device;
@@ -24,15 +24,15 @@ use std::sync::Arc;
 unsafe fn references<T>(
     list: *const T,
     count: u32,
-    reference: impl Fn(&T) -> Option<Reference>,
-) -> Vec<Option<Reference>> {
+    reference: impl Fn(&T) -> Option<AttachmentReference>,
+) -> Vec<Option<AttachmentReference>> {
     // SAFETY: the contract.
     unsafe { ffi::slice(list, count) }.iter().map(reference).collect()
 }
 
 impl RenderPass {
     fn checked(self) -> Outcome<RenderPass> {
-        let known = |r: &Reference| r.attachment < self.attachments.len();
+        let known = |r: &AttachmentReference| r.attachment < self.attachments.len();
         if self.subpasses.is_empty() || !self.subpasses.iter().flat_map(Subpass::references).all(known) {
             return Err(Error::usage("a subpass uses an attachment that the render pass does not have"));
         }
@@ -44,7 +44,7 @@ impl RenderPass {
     unsafe fn new(info: &vk::RenderPassCreateInfo<'_>) -> Outcome<RenderPass> {
         let reference = |r: &vk::AttachmentReference| {
             let used = r.attachment != vk::ATTACHMENT_UNUSED;
-            used.then_some(Reference { attachment: r.attachment as usize, layouts: [r.layout; 2] })
+            used.then_some(AttachmentReference { attachment: r.attachment as usize, layouts: [r.layout; 2] })
         };
         // SAFETY: the contract.
         unsafe {
@@ -94,7 +94,7 @@ impl RenderPass {
                 let stencil = ffi::find::<vk::AttachmentReferenceStencilLayout<'_>>(r.p_next);
                 let layouts = [r.layout, stencil.map_or(r.layout, |s| s.stencil_layout)];
                 let used = r.attachment != vk::ATTACHMENT_UNUSED;
-                used.then_some(Reference { attachment: r.attachment as usize, layouts })
+                used.then_some(AttachmentReference { attachment: r.attachment as usize, layouts })
             };
             let mut attachments = ffi::slice(info.p_attachments, info.attachment_count).iter();
             no_control(attachments.any(|a| a.flags.intersects(TRANSFER_FUNCTION)))?;
@@ -182,7 +182,8 @@ unsafe fn begin(
         }
         let layouts = pass.attachments.iter().map(|a| a.initial).collect();
         let area = info.render_area;
-        let mut instance = Box::new(Instance { pass, framebuffer, views, area, clears, subpass: 0, layouts });
+        let mut instance =
+            Box::new(RenderPassInstance { pass, framebuffer, views, area, clears, subpass: 0, layouts });
         r.add(Command::Render(Arc::new(instance.begin(name, Vec::new()))));
         r.rendering = Some(Recording::Pass(instance));
         Ok(())

@@ -17,13 +17,13 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 /// A shader object.
-pub struct Shader {
+pub struct ShaderObject {
     words: Arc<[u32]>,
     /// Of a compute shader: what a dispatch runs.
     compute: Option<Arc<Pipeline>>,
 }
 
-object!(Shader, vk::ShaderEXT, kind::SHADER_OBJECT);
+object!(ShaderObject, vk::ShaderEXT, kind::SHADER_OBJECT);
 
 /// The binary's first bytes; the SPIR-V words follow.
 fn header() -> [u8; vk::UUID_SIZE] {
@@ -68,7 +68,7 @@ unsafe fn create(device: &Device, info: &vk::ShaderCreateInfoEXT<'_>) -> Outcome
         let program = pipeline::program(device, &key, "vkCreateShadersEXT")?;
         compute = Some(Pipeline::new(program, key, vk::ObjectType::SHADER_EXT, device.robust));
     }
-    let handle = handle::insert(Arc::new(Shader { words, compute: compute.clone() }));
+    let handle = handle::insert(Arc::new(ShaderObject { words, compute: compute.clone() }));
     if let Some(pipeline) = compute {
         pipeline.set_handle(handle);
     }
@@ -78,7 +78,7 @@ unsafe fn create(device: &Device, info: &vk::ShaderCreateInfoEXT<'_>) -> Outcome
 destroys! {
     /// vkDestroyShaderEXT.
     fn destroy_shader(device, shader: vk::ShaderEXT) {
-        let Some(object) = handle::take::<Shader>(shader)? else { return Ok(()) };
+        let Some(object) = handle::take::<ShaderObject>(shader)? else { return Ok(()) };
         let pipeline = object.compute.clone();
         drop(object);
         // Command buffers hold the pipeline.
@@ -111,7 +111,7 @@ entries! {
     /// vkGetShaderBinaryDataEXT: all of it or nothing.
     fn get_shader_binary_data(
         _device: Arc<Device>,
-        shader: Arc<Shader>,
+        shader: Arc<ShaderObject>,
         size: *mut usize,
         out: *mut c_void,
     ) -> vk::Result {
@@ -130,7 +130,7 @@ entries! {
         push(buffer, |r, _| {
             let shaders = ffi::slice(shaders, count);
             for (n, stage) in ffi::slice(stages, count).iter().enumerate() {
-                let shader = handle::get_optional::<Shader>(shaders.get(n).copied().unwrap_or_default())?;
+                let shader = handle::get_optional::<ShaderObject>(shaders.get(n).copied().unwrap_or_default())?;
                 if *stage == vk::ShaderStageFlags::COMPUTE {
                     let pipeline = shader.map(|s| s.compute.clone().ok_or("no compute shader"));
                     r.add(Command::BindPipeline(pipeline.transpose().map_err(Error::usage)?));

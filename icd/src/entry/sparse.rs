@@ -13,7 +13,7 @@ use crate::caps::formats::{self, ImageQuery};
 use crate::caps::memory::{SPARSE, SPARSE_BLOCK, SPARSE_ROW};
 use crate::device::Device;
 use crate::entry::buffer::Buffer;
-use crate::entry::image::{Image, Layout, Level};
+use crate::entry::image::{Image, Layout, MipLevel};
 use crate::entry::memory::DeviceMemory;
 use crate::entry::physical_device::PhysicalDevice;
 use crate::error::{Error, Outcome};
@@ -97,7 +97,7 @@ pub fn partly_resident(
         } else {
             (row, rows, slices, BIND_ALIGNMENT)
         };
-        let level = Level { extent, blocks: extent, offset, row, slice: row * rows };
+        let level = MipLevel { extent, blocks: extent, offset, row, slice: row * rows };
         offset = (offset + level.slice * slices).next_multiple_of(alignment);
         list.push(level);
     }

@@ -53,7 +53,7 @@ pub trait ApiFinding {
     /// One line of the report file.
     fn json(&self, number: u64, seed: u64, replay: &str, rendered: &str) -> Value {
         let id = self.id();
-        let told = json::Told {
+        let told = json::FindingLine {
             id: id.name(),
             family: words::family(id),
             title: words::title(id),

@@ -2,7 +2,7 @@
 //! debug-utils names of objects.
 
 use super::element::{Element, ValueType};
-use super::texel::Image;
+use super::texel::DescriptorImage;
 use pellucid_memory::access::{Reference, Site};
 use pellucid_memory::finding::{AccessInfo, Finding, Place, Texel};
 use pellucid_memory::scope::StorageClasses;
@@ -51,7 +51,7 @@ pub struct Object {
     /// The device address of the first byte that the descriptor reaches.
     pub address: u64,
     /// Its texels, if it is an image or a texel buffer.
-    pub texels: Option<Image>,
+    pub texels: Option<DescriptorImage>,
 }
 
 impl Object {

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 pub const SCHEMA: u32 = 1;
 
 /// What the line of a finding about calls, commands and objects says.
-pub struct Told<'a> {
+pub struct FindingLine<'a> {
     /// As `docs/report.md` lists it: `image-layout`.
     pub id: &'a str,
     /// The family that totals count it under.
@@ -29,7 +29,7 @@ pub struct Told<'a> {
     pub notes: Notes,
 }
 
-impl Told<'_> {
+impl FindingLine<'_> {
     /// The line; `rendered` is the diagnostic.
     pub fn line(&self, number: u64, seed: u64, replay: &str, rendered: &str) -> Value {
         json!({

@@ -19,7 +19,7 @@ pub enum By<'a> {
 }
 
 /// What is wrong with the use.
-pub enum Wrong {
+pub enum LayoutMistake {
     /// An access names another layout.
     Access(String),
     /// A transition names another old layout.
@@ -40,7 +40,7 @@ pub struct LayoutReport<'a> {
     /// Which plane of the image, if that has several.
     pub plane: Option<u32>,
     /// Why the use is not right by the layout.
-    pub wrong: Wrong,
+    pub wrong: LayoutMistake,
     /// The command that used the subresource.
     pub by: By<'a>,
     /// The access, where a shader made it.
@@ -80,8 +80,8 @@ impl By<'_> {
 impl LayoutReport<'_> {
     fn wanted(&self) -> &str {
         match &self.wrong {
-            Wrong::Access(layout) | Wrong::OldLayout(layout) => layout,
-            Wrong::Read { .. } => "GENERAL",
+            LayoutMistake::Access(layout) | LayoutMistake::OldLayout(layout) => layout,
+            LayoutMistake::Read { .. } => "GENERAL",
         }
     }
 
@@ -102,7 +102,8 @@ impl ApiFinding for LayoutReport<'_> {
         format!(
             "{}|{}|{}|{}|{}|{shader}|{}",
             self.image.name,
-            std::mem::discriminant(&self.wrong) == std::mem::discriminant(&Wrong::OldLayout(String::new())),
+            std::mem::discriminant(&self.wrong)
+                == std::mem::discriminant(&LayoutMistake::OldLayout(String::new())),
             self.wanted(),
             self.layout,
             self.by.name(),
@@ -130,17 +131,17 @@ impl ApiFinding for LayoutReport<'_> {
         let part = format!("{plane}mip level {level}, array layer {layer} of {}", self.image.called());
         let by = self.by.title();
         let uses = match &self.wrong {
-            Wrong::Access(layout) if self.operand.is_some() => {
+            LayoutMistake::Access(layout) if self.operand.is_some() => {
                 format!("{by} accesses {part}, which the descriptor says to be in {layout}")
             }
-            Wrong::Access(layout) => format!("{by} accesses {part}, which it says to be in {layout}"),
-            Wrong::OldLayout(from) => format!("{by} takes {part} to be in {from}"),
-            Wrong::Read { linear: false } => {
+            LayoutMistake::Access(layout) => format!("{by} accesses {part}, which it says to be in {layout}"),
+            LayoutMistake::OldLayout(from) => format!("{by} takes {part} to be in {from}"),
+            LayoutMistake::Read { linear: false } => {
                 format!(
                     "{by} reads bytes of {part}, which has optimal tiling: how they are laid out is not told"
                 )
             }
-            Wrong::Read { linear: true } => {
+            LayoutMistake::Read { linear: true } => {
                 format!(
                     "{by} reads bytes of {part}; only in GENERAL and PREINITIALIZED is their layout the one that vkGetImageSubresourceLayout tells"
                 )
@@ -159,22 +160,22 @@ impl ApiFinding for LayoutReport<'_> {
 
     fn help(&self) -> Note<FixKind> {
         let text = match &self.wrong {
-            Wrong::OldLayout(_) if self.layout == "UNDEFINED" => {
+            LayoutMistake::OldLayout(_) if self.layout == "UNDEFINED" => {
                 "name UNDEFINED as the oldLayout: the image holds nothing that could be kept".to_owned()
             }
-            Wrong::OldLayout(_) => format!(
+            LayoutMistake::OldLayout(_) => format!(
                 "name {} as the oldLayout, or UNDEFINED where what the image holds is not needed",
                 self.layout
             ),
-            Wrong::Access(wanted) => format!(
+            LayoutMistake::Access(wanted) => format!(
                 "before it, put an image memory barrier for the subresource with oldLayout {} and newLayout {wanted}",
                 self.layout
             ),
-            Wrong::Read { linear: true } => format!(
+            LayoutMistake::Read { linear: true } => format!(
                 "before it, put an image memory barrier for the subresource with oldLayout {} and newLayout GENERAL",
                 self.layout
             ),
-            Wrong::Read { linear: false } => {
+            LayoutMistake::Read { linear: false } => {
                 "copy the image to a buffer (vkCmdCopyImageToBuffer) and read that, or create it with VK_IMAGE_TILING_LINEAR".to_owned()
             }
         };

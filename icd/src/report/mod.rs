@@ -63,4 +63,4 @@ pub use hazard::{HazardReport, Side};
 pub use host::{HostReport, InCache};
 pub use session::{ReportError, Session, misuse, say, session};
 pub use validation::ValidationReport;
-pub use verdict::{Message, Verdict};
+pub use verdict::{ReportMessage, Verdict};

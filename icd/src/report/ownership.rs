@@ -11,7 +11,7 @@ use pellucid_memory::finding::FindingId;
 use serde_json::{Value, json};
 
 /// What is wrong with the use of a resource.
-pub enum Wrong {
+pub enum OwnershipMistake {
     /// It reads what this family owns.
     NotReleased(String),
     /// It reads what was released to this family, outside of the instance or not, and nobody acquired.
@@ -31,7 +31,7 @@ pub struct OwnershipReport<'a> {
     /// It is a buffer, no image.
     pub is_buffer: bool,
     /// Why the use is not right by the owner.
-    pub wrong: Wrong,
+    pub wrong: OwnershipMistake,
     /// The queue family that uses it.
     pub family: u32,
     /// Who uses it.
@@ -49,11 +49,11 @@ impl OwnershipReport<'_> {
 
     fn what(&self) -> &'static str {
         match self.wrong {
-            Wrong::NotReleased(_) => "not-released",
-            Wrong::NotAcquired(..) => "not-acquired",
-            Wrong::NoRelease(_) => "no-release",
-            Wrong::Modified => "modified",
-            Wrong::NotShared => "not-shared",
+            OwnershipMistake::NotReleased(_) => "not-released",
+            OwnershipMistake::NotAcquired(..) => "not-acquired",
+            OwnershipMistake::NoRelease(_) => "no-release",
+            OwnershipMistake::Modified => "modified",
+            OwnershipMistake::NotShared => "not-shared",
         }
     }
 }
@@ -62,7 +62,7 @@ impl ApiFinding for OwnershipReport<'_> {
     fn id(&self) -> FindingId {
         match self.wrong {
             // Undefined by the letter, as for images; but no device is known that minds.
-            Wrong::NotReleased(_) if self.is_buffer => FindingId::QueueFamilyNotReleased,
+            OwnershipMistake::NotReleased(_) if self.is_buffer => FindingId::QueueFamilyNotReleased,
             _ => FindingId::QueueFamilyOwnership,
         }
     }
@@ -96,29 +96,29 @@ impl ApiFinding for OwnershipReport<'_> {
         let (by, called, family) = (self.by.at(), self.resource.called(), self.family);
         let reads = format!("{by} reads {called} on queue family {family}");
         let (uses, owner) = match &self.wrong {
-            Wrong::NotReleased(owner) => (
+            OwnershipMistake::NotReleased(owner) => (
                 reads,
                 Some(format!(
                     "{owner} owns it since {}: to others what it holds is undefined",
                     self.before()
                 )),
             ),
-            Wrong::NotAcquired(to, _) => (
+            OwnershipMistake::NotAcquired(to, _) => (
                 reads,
                 Some(format!(
                     "{} released it to {to}, and no acquire operation followed: what it holds is undefined",
                     self.before()
                 )),
             ),
-            Wrong::NoRelease(near) => (
+            OwnershipMistake::NoRelease(near) => (
                 format!("{by} acquires {called}, and no release operation before it matches"),
                 near.as_ref().map(|near| format!("{} releases it {near}", self.before())),
             ),
-            Wrong::Modified => (
+            OwnershipMistake::Modified => (
                 format!("{by} acquires {called}"),
                 Some(format!("{} has written it since it was released", self.before())),
             ),
-            Wrong::NotShared => (
+            OwnershipMistake::NotShared => (
                 format!(
                     "{by} uses {called} on queue family {family}, which is not among the pQueueFamilyIndices that it was created with"
                 ),
@@ -132,21 +132,21 @@ impl ApiFinding for OwnershipReport<'_> {
     fn help(&self) -> Note<FixKind> {
         let family = self.family;
         let text = match &self.wrong {
-            Wrong::NotReleased(owner) => format!(
+            OwnershipMistake::NotReleased(owner) => format!(
                 "release it by a barrier on a queue of {owner} and acquire it by the same barrier on one of queue family {family} (srcQueueFamilyIndex and dstQueueFamilyIndex), with a semaphore between the two, or create it with VK_SHARING_MODE_CONCURRENT"
             ),
-            Wrong::NotAcquired(to, true) => format!(
+            OwnershipMistake::NotAcquired(to, true) => format!(
                 "before it, acquire it from {to} by a barrier with the same range and layouts on a queue of queue family {family}, once they have released it there; or do not release it where nobody else uses it"
             ),
-            Wrong::NotAcquired(to, false) => {
+            OwnershipMistake::NotAcquired(to, false) => {
                 format!("before it, put a barrier with the same queue families, range and layouts on a queue of {to}")
             }
-            Wrong::NoRelease(_) => {
+            OwnershipMistake::NoRelease(_) => {
                 "before it, release it by a barrier with the same queue families, range and layouts on a queue of the srcQueueFamilyIndex"
                     .to_owned()
             }
-            Wrong::Modified => "write it before it is released, or after it is acquired".to_owned(),
-            Wrong::NotShared => format!("add {family} to its pQueueFamilyIndices"),
+            OwnershipMistake::Modified => "write it before it is released, or after it is acquired".to_owned(),
+            OwnershipMistake::NotShared => format!("add {family} to its pQueueFamilyIndices"),
         };
         Note::new(FixKind::Ownership, text)
     }

@@ -15,9 +15,9 @@ use super::suppress::{Subject, Suppressions};
 use super::text;
 use super::total::total_line;
 use super::validation::{self, ValidationReport};
-use super::verdict::{Message, Verdict};
+use super::verdict::{ReportMessage, Verdict};
 use super::words;
-use crate::config::{Config, Mode, Notes};
+use crate::config::{Config, Mode, TellNotes};
 use parking_lot::Mutex;
 use pellucid_memory::access::Site;
 use pellucid_memory::explore::Choices;
@@ -266,7 +266,7 @@ impl Session {
     /// What a finding counts as: notes and warnings are none unless they are asked for.
     fn counts_as(&self, severity: Severity) -> Severity {
         let strict = self.config.strict && severity == Severity::Warning;
-        if strict || self.config.notes == Notes::Error { Severity::Error } else { severity }
+        if strict || self.config.notes == TellNotes::Error { Severity::Error } else { severity }
     }
 
     /// Counts a finding. It is known already, or suppressed, where there is nothing else to do.
@@ -306,7 +306,7 @@ impl Session {
     pub fn report(&self, finding: &Finding, context: &Context<'_>, choices: Option<&Choices>) -> Verdict {
         let mut state = self.state.lock();
         let id = finding.id;
-        if self.counts_as(id.severity()) == Severity::Note && self.config.notes == Notes::Off {
+        if self.counts_as(id.severity()) == Severity::Note && self.config.notes == TellNotes::Off {
             return Verdict::default();
         }
         let same = (identity::key(finding, context), finding.count.max(1));
@@ -342,7 +342,7 @@ impl Session {
                 objects.push(object.clone());
             }
         }
-        let message = Message::new(finding.id.name(), rendered, objects, severity);
+        let message = ReportMessage::new(finding.id.name(), rendered, objects, severity);
         Verdict { message: Some(message), halt: new.halt }
     }
 
@@ -365,7 +365,7 @@ impl Session {
         if !finding.is_said() {
             self.show(number, &rendered);
         }
-        let message = Message::new(id.name(), rendered, finding.objects(), severity);
+        let message = ReportMessage::new(id.name(), rendered, finding.objects(), severity);
         Verdict { message: Some(message), halt: new.halt }
     }
 
@@ -453,7 +453,7 @@ impl Session {
         );
         print(&format!("{rendered}\n"));
         self.summarise(&mut state, false);
-        let message = Message::new("device-lost", rendered, Vec::new(), Severity::Error);
+        let message = ReportMessage::new("device-lost", rendered, Vec::new(), Severity::Error);
         Verdict { message: Some(message), halt: true }
     }
 

@@ -3,7 +3,7 @@
 use super::api::ApiFinding as _;
 use super::note::{FixKind, NoteKind};
 use super::*;
-use crate::config::{Config, Notes};
+use crate::config::{Config, TellNotes};
 use expect_test::expect;
 use pellucid_memory::access::{Reference, Site};
 use pellucid_memory::agent::Invocation;
@@ -324,7 +324,7 @@ fn notes_change_no_status_unless_they_are_asked_for_as_findings() {
     let dispatches = [dispatch(&shader, &[], &[])];
     let context = Context { dispatches: &dispatches };
     let note = Finding { id: FindingId::DivideByZero, ..not_visible() };
-    for (notes, findings, status) in [(Notes::On, 0, None), (Notes::Error, 1, Some(7))] {
+    for (notes, findings, status) in [(TellNotes::On, 0, None), (TellNotes::Error, 1, Some(7))] {
         let config = Config { notes, exitcode: Some(7), halt_on_error: true, ..Config::default() };
         let session = Session::new(&config, Some(String::new()));
         let verdict = session.report(&note, &context, None);

@@ -21,7 +21,7 @@ pub enum Layers {
 
 /// The image or texel buffer of a descriptor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Image {
+pub struct DescriptorImage {
     /// `R32_UINT`, or "" for a format without a name.
     pub format: &'static str,
     /// It is a texel buffer.
@@ -48,7 +48,7 @@ pub struct Image {
     /// Of an image that requires sampler Y'CbCr conversion: where the first byte of each plane of chroma
     /// lies, from that of luma, and the plane.
     #[serde(skip)]
-    chroma: Vec<(u64, Image)>,
+    chroma: Vec<(u64, DescriptorImage)>,
 }
 
 fn count<S: serde::Serializer>(levels: &[Level], to: S) -> Result<S::Ok, S::Error> {
@@ -63,15 +63,15 @@ struct Level {
     slice: u64,
 }
 
-impl Image {
+impl DescriptorImage {
     /// The image that a descriptor shows, with this many axes.
-    pub fn of_view(view: &ImageView, axes: usize, layers: Layers) -> Image {
+    pub fn of_view(view: &ImageView, axes: usize, layers: Layers) -> DescriptorImage {
         let converted = format::ycbcr(view.format);
         let info = format::properties(converted.map_or(view.format, |of| of.luma()));
         let name = converted.map(|of| of.name).or(info.map(|info| info.name));
         let chroma = |plane: &ImageView| {
             let at = plane.memory.address().wrapping_sub(view.memory.address());
-            (at, Image::of_view(plane, axes, layers))
+            (at, DescriptorImage::of_view(plane, axes, layers))
         };
         let count = (view.levels as usize).clamp(1, 16);
         let level = |k: usize| Level {
@@ -79,7 +79,7 @@ impl Image {
             row: u64::from(view.level_row_pitch[k]),
             slice: u64::from(view.level_slice_pitch[k]),
         };
-        Image {
+        DescriptorImage {
             format: name.map_or("", short),
             buffer: false,
             extent: view.extent[..axes.clamp(1, 3)].to_vec(),
@@ -95,10 +95,10 @@ impl Image {
     }
 
     /// The texels of a texel buffer; `None` for other descriptors.
-    pub fn of_buffer(descriptor: &Descriptor) -> Option<Image> {
+    pub fn of_buffer(descriptor: &Descriptor) -> Option<DescriptorImage> {
         let Descriptor::TexelBuffer(_, number, count) = *descriptor else { return None };
         let info = format::properties(number);
-        Some(Image {
+        Some(DescriptorImage {
             format: info.map_or("", |info| short(info.name)),
             buffer: true,
             extent: vec![count],
@@ -121,7 +121,7 @@ impl Image {
     /// The texel that holds the byte at `offset` of the descriptor's memory; the first of a compressed block,
     /// and of those that share a chroma value.
     pub fn texel_at(&self, offset: u64) -> Option<Texel> {
-        let of_plane = |(at, plane): &(u64, Image)| {
+        let of_plane = |(at, plane): &(u64, DescriptorImage)| {
             let mut texel = plane.own_texel_at(offset.wrapping_sub(*at))?;
             for (axis, coordinate) in texel.coordinates.iter_mut().enumerate() {
                 *coordinate *= (self.extent[axis] / plane.extent[axis].max(1)).cast_signed();

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 /// One command.
 #[derive(Clone, Debug)]
-pub struct Entry<'a> {
+pub struct CommandEntry<'a> {
     /// What names it.
     pub side: Side<'a>,
     /// Its queue: debug name, or "queue 0".
@@ -50,7 +50,7 @@ pub struct HostEntry<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct Timeline<'a> {
     /// The first and the last ones.
-    pub entries: Vec<Entry<'a>>,
+    pub entries: Vec<CommandEntry<'a>>,
     /// Commands between the two that are not told, behind how many entries.
     pub left_out: (usize, usize),
     /// Of submissions that the entries are of, where they have any.

@@ -97,7 +97,7 @@ impl ValidationReport {
 
     /// One line of the report file.
     pub fn json(&self, number: u64, seed: u64, replay: &str, rendered: &str) -> Value {
-        let told = json::Told {
+        let told = json::FindingLine {
             id: &self.id,
             family: FAMILY,
             title: &self.title,

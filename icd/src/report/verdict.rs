@@ -7,14 +7,14 @@ use pellucid_memory::finding::Severity;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verdict {
     /// To be handed to debug-utils messengers.
-    pub message: Option<Message>,
+    pub message: Option<ReportMessage>,
     /// The device is to be lost (`halt-on-error`).
     pub halt: bool,
 }
 
 /// A VK_EXT_debug_utils message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Message {
+pub struct ReportMessage {
     /// `pMessageIdName`: the finding's id.
     pub id_name: &'static str,
     /// `messageIdNumber`: FNV-1a of the id's bytes.
@@ -27,14 +27,14 @@ pub struct Message {
     pub severity: Severity,
 }
 
-impl Message {
+impl ReportMessage {
     pub(super) fn new(
         id_name: &'static str,
         text: String,
         objects: Vec<Object>,
         severity: Severity,
-    ) -> Message {
-        Message { id_name, id_number: fnv(id_name).cast_signed(), text, objects, severity }
+    ) -> ReportMessage {
+        ReportMessage { id_name, id_number: fnv(id_name).cast_signed(), text, objects, severity }
     }
 }
 

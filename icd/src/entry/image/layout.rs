@@ -5,7 +5,7 @@ use pellucid_shader_interp::math::format::FormatInfo;
 
 /// One mip level's layout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Level {
+pub struct MipLevel {
     /// Texels.
     pub extent: [u32; 3],
     /// Texel blocks: what rows and slices are made of. Texels, unless the format is compressed.
@@ -18,7 +18,7 @@ pub struct Level {
     pub slice: u64,
 }
 
-impl Level {
+impl MipLevel {
     /// Bytes of the level in one layer.
     pub fn size(&self) -> u64 {
         self.slice * u64::from(self.blocks[2])
@@ -29,7 +29,7 @@ impl Level {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// Levels, the largest first.
-    pub levels: Vec<Level>,
+    pub levels: Vec<MipLevel>,
     /// Bytes of a texel block, all samples.
     pub texel: u64,
     /// Texels of a block along each axis: one, unless the format is compressed.
@@ -61,7 +61,7 @@ impl Layout {
                 let blocks = std::array::from_fn(|k| extent[k].div_ceil(block[k]));
                 let row = u64::from(blocks[0]) * texel + between;
                 let slice = row * u64::from(blocks[1]);
-                let level = Level { extent, blocks, offset, row, slice };
+                let level = MipLevel { extent, blocks, offset, row, slice };
                 offset = (offset + level.size()).next_multiple_of(BIND_ALIGNMENT);
                 level
             })
@@ -81,7 +81,7 @@ mod tests {
         let format = |number| formats::info(number).unwrap();
         let texel = format(vk::Format::R32_UINT);
         let layout = Layout::new([5, 3, 1], 3, 2, 1, (texel, texel.block()), 0);
-        let level = |extent, blocks, offset, row, slice| Level { extent, blocks, offset, row, slice };
+        let level = |extent, blocks, offset, row, slice| MipLevel { extent, blocks, offset, row, slice };
         assert_eq!(layout.levels[0], level([5, 3, 1], [5, 3, 1], 0, 20, 60));
         assert_eq!(layout.levels[1], level([2, 1, 1], [2, 1, 1], 64, 8, 8));
         assert_eq!(layout.levels[2].offset, 128);

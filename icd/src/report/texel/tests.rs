@@ -38,7 +38,7 @@ fn view(extent: [u32; 3], layers: u32, levels: u32, samples: u32) -> ImageView {
 
 /// Every texel of an image is found where the layout puts it, and nothing is found between texels.
 fn all(view: &ImageView, axes: usize, layers: Layers) {
-    let image = Image::of_view(view, axes, layers);
+    let image = DescriptorImage::of_view(view, axes, layers);
     let mut known = 0;
     for layer in 0..view.layers {
         for level in 0..view.levels as usize {
@@ -81,7 +81,7 @@ fn offsets_are_texels() {
     all(&view([5, 3, 1], 1, 1, 8), 2, Layers::None);
     all(&view([4, 4, 1], 12, 3, 1), 2, Layers::Cubes);
     all(&view([5, 3, 7], 1, 3, 1), 3, Layers::None);
-    let buffer = Image::of_buffer(&Descriptor::TexelBuffer(MemoryRange::NULL, R32_UINT, 7)).unwrap();
+    let buffer = DescriptorImage::of_buffer(&Descriptor::TexelBuffer(MemoryRange::NULL, R32_UINT, 7)).unwrap();
     assert_eq!(buffer.texel_at(25).unwrap().coordinates, [6]);
     assert_eq!(buffer.texel_at(28), None);
     let texel = |k| Texel { coordinates: vec![k], layer: None, sample: None, level: 0 };
@@ -97,14 +97,14 @@ fn texels_have_names() {
         sample,
         level,
     };
-    let told = |image: &Image, texel: &Texel| (name(texel, image.layers), image.bounds(texel));
+    let told = |image: &DescriptorImage, texel: &Texel| (name(texel, image.layers), image.bounds(texel));
     let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
-    let image = Image::of_view(&view([64, 64, 1], 1, 1, 1), 2, Layers::None);
+    let image = DescriptorImage::of_view(&view([64, 64, 1], 1, 1, 1), 2, Layers::None);
     assert_eq!(
         told(&image, &texel(&[12, -700], None, None, 0)),
         pair("texel (12, -700)", "the image has 64x64 texels (R32_UINT)")
     );
-    let image = Image::of_view(&view([64, 1, 1], 1, 3, 1), 1, Layers::None);
+    let image = DescriptorImage::of_view(&view([64, 1, 1], 1, 3, 1), 1, Layers::None);
     assert_eq!(
         told(&image, &texel(&[20], None, None, 2)),
         pair("texel 20 at level 2", "the image has 64 texels, 16 texels at level 2 (R32_UINT)")
@@ -113,7 +113,7 @@ fn texels_have_names() {
         told(&image, &texel(&[20], None, None, 3)),
         pair("texel 20 at level 3", "the image has 64 texels and 3 levels (R32_UINT)")
     );
-    let image = Image::of_view(&view([8, 8, 1], 5, 1, 4), 2, Layers::Array);
+    let image = DescriptorImage::of_view(&view([8, 8, 1], 5, 1, 4), 2, Layers::Array);
     assert_eq!(
         told(&image, &texel(&[1, 2], Some(5), Some(3), 0)),
         pair(
@@ -121,17 +121,17 @@ fn texels_have_names() {
             "the image has 8x8 texels, 5 layers and 4 samples (R32_UINT)"
         )
     );
-    let image = Image::of_view(&view([8, 8, 1], 6, 1, 1), 2, Layers::Faces);
+    let image = DescriptorImage::of_view(&view([8, 8, 1], 6, 1, 1), 2, Layers::Faces);
     assert_eq!(
         told(&image, &texel(&[1, 2], Some(6), None, 0)),
         pair("texel (1, 2) of face 6", "the image has 8x8 texels and 6 faces (R32_UINT)")
     );
-    let image = Image::of_view(&view([8, 8, 1], 12, 1, 1), 2, Layers::Cubes);
+    let image = DescriptorImage::of_view(&view([8, 8, 1], 12, 1, 1), 2, Layers::Cubes);
     assert_eq!(
         told(&image, &texel(&[8, 2], Some(7), None, 0)),
         pair("texel (8, 2) of layer 7 (face 1 of cube 1)", "the image has 8x8 texels and 2 cubes (R32_UINT)")
     );
-    let buffer = Image::of_buffer(&Descriptor::TexelBuffer(MemoryRange::NULL, R32_UINT, 7)).unwrap();
+    let buffer = DescriptorImage::of_buffer(&Descriptor::TexelBuffer(MemoryRange::NULL, R32_UINT, 7)).unwrap();
     assert_eq!(
         told(&buffer, &texel(&[7], None, None, 0)),
         pair("texel 7", "the texel buffer has 7 texels (R32_UINT)")
