@@ -45,6 +45,7 @@ pub enum FindingId {
     HazardWriteRacingWrite,
     HazardWriteRacingRead,
     HazardLayoutTransition,
+    HazardSparseBinding,
     HostNotFlushed,
     HostNotInvalidated,
     HostNoBarrier,

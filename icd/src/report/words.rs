@@ -90,6 +90,9 @@ pub fn title(id: FindingId) -> &'static str {
         HazardWriteRacingRead => "a write races with a read on another queue",
         HazardWriteRacingWrite => "two writes on different queues race",
         HazardLayoutTransition => "a layout transition or ownership transfer is not ordered with an access",
+        HazardSparseBinding => {
+            "a sparse binding is not ordered with a use of the same bytes, or with another binding"
+        }
         HostNotFlushed => "the device reads bytes that the host wrote and had not flushed",
         HostNotInvalidated => "the host uses bytes that the device wrote and that it never invalidated",
         HostNoBarrier => "no dependency makes a write available between the host and the device",

@@ -3,7 +3,7 @@
 use super::dependency::{Accesses, Stages};
 use super::range::Range;
 use super::tracker::QueueId;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// One stream of operations: a queue and a stage; for writes also the access that wrote.
@@ -133,6 +133,45 @@ impl Ranged {
     }
 }
 
+/// Batches of sparse bindings, by their numbers on the device, from 1. They complete in any order.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Batches {
+    /// All up to this number.
+    up_to: u64,
+    beyond: BTreeSet<u64>,
+}
+
+/// How many batches that are known without those before them are remembered; then those count as known.
+const BEYOND: usize = 256;
+
+impl Batches {
+    pub fn holds(&self, number: u64) -> bool {
+        number <= self.up_to || self.beyond.contains(&number)
+    }
+
+    pub fn add(&mut self, number: u64) {
+        if !self.holds(number) {
+            self.beyond.insert(number);
+            self.settle();
+        }
+    }
+
+    pub fn join(&mut self, other: &Batches) {
+        self.up_to = self.up_to.max(other.up_to);
+        self.beyond.extend(&other.beyond);
+        self.settle();
+    }
+
+    fn settle(&mut self) {
+        while let Some(first) = self.beyond.first().copied()
+            && (first <= self.up_to + 1 || self.beyond.len() > BEYOND)
+        {
+            self.beyond.pop_first();
+            self.up_to = self.up_to.max(first);
+        }
+    }
+}
+
 /// What is known at a point: `executed` counts operations that are system-synchronized-before it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Knowledge {
@@ -144,6 +183,8 @@ pub(super) struct Knowledge {
     pub visible: Ranged,
     /// Writes that are available in the host domain.
     pub to_host: Ranged,
+    /// Batches of sparse bindings that happen before.
+    pub bindings: Batches,
     /// So many of the host's accesses and flushes happen before.
     pub host: u64,
     /// What the host knew after as many.
@@ -156,6 +197,7 @@ impl Knowledge {
         self.available.join(&other.available, None);
         self.visible.join(&other.visible, None);
         self.to_host.join(&other.to_host, None);
+        self.bindings.join(&other.bindings);
         // The host is one agent: what it knew later holds what it knew before.
         if other.host >= self.host && other.by_host.is_some() {
             self.by_host.clone_from(&other.by_host);

@@ -44,6 +44,8 @@ bitflags! {
         const COLOR_ATTACHMENT_OUTPUT = 2048;
         /// VK_PIPELINE_STAGE_2_COPY_INDIRECT_BIT_KHR: reads of the parameters of indirect copies.
         const COPY_INDIRECT = 4096;
+        /// No stage of the API: sparse binding operations.
+        const SPARSE_BINDING = 8192;
         /// VK_PIPELINE_STAGE_2_ALL_GRAPHICS_BIT.
         const ALL_GRAPHICS = 1 | 256 | 512 | 1024 | 2048 | 4096;
         /// All that the device executes: VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT.
@@ -89,6 +91,8 @@ bitflags! {
         const DEPTH_STENCIL_ATTACHMENT_WRITE = 8192;
         /// VK_ACCESS_2_DESCRIPTOR_BUFFER_READ_BIT_EXT: descriptors and inline uniform blocks in memory.
         const DESCRIPTOR_BUFFER_READ = 16384;
+        /// What a sparse binding does, which accesses no memory: in no access scope.
+        const SPARSE_BINDING = 32768;
         /// VK_ACCESS_2_SHADER_READ_BIT.
         const SHADER_READ = 4 | 8;
         /// VK_ACCESS_2_MEMORY_READ_BIT.

@@ -404,22 +404,7 @@ impl Pair<'_> {
         let from = theirs.iter().rposition(|s| s.is_before(self.earlier))?;
         let waits = ours.iter().rev().flat_map(|s| &s.waits);
         let late = waits.flat_map(|wait| theirs.range(from..).flat_map(move |s| gaps(wait, s)));
-        let late = late.filter_map(|(wait, signal)| {
-            let lacks = |lacks: bool, stage: Stages| if lacks { stage } else { Stages::empty() };
-            let gap = SemaphoreGap {
-                semaphore: wait.semaphore,
-                waits: self.later.queue,
-                signals: self.earlier.queue,
-                value: wait.value.zip(signal.value).filter(|(waited, signaled)| waited < signaled),
-                wait_stages: lacks(!wait.holds(self.later.stage, Stages::with_later), self.later.stage),
-                signal_stages: lacks(
-                    !signal.holds(self.earlier.stage, Stages::with_earlier),
-                    self.earlier.stage,
-                ),
-            };
-            let enough = gap.value.is_none() && (gap.wait_stages | gap.signal_stages).is_empty();
-            (!enough).then_some(gap)
-        });
+        let late = late.filter_map(|pair| lacking(pair, self.earlier, self.later));
         let early = theirs.range(..=from).rev().flat_map(|s| &s.waits);
         let early = early.flat_map(|wait| ours.back().into_iter().flat_map(move |s| gaps(wait, s)));
         let early = early.filter_map(|(wait, signal)| {
@@ -564,8 +549,27 @@ impl Pair<'_> {
     }
 }
 
+/// What a wait and a signal of one semaphore lack to order two operations of their submissions.
+pub(super) fn lacking(
+    (wait, signal): (&SemaphoreUse, &SemaphoreUse),
+    earlier: &Record,
+    later: &Record,
+) -> Option<SemaphoreGap> {
+    let lacks = |lacks: bool, stage: Stages| if lacks { stage } else { Stages::empty() };
+    let gap = SemaphoreGap {
+        semaphore: wait.semaphore,
+        waits: later.queue,
+        signals: earlier.queue,
+        value: wait.value.zip(signal.value).filter(|(waited, signaled)| waited < signaled),
+        wait_stages: lacks(!wait.holds(later.stage, Stages::with_later), later.stage),
+        signal_stages: lacks(!signal.holds(earlier.stage, Stages::with_earlier), earlier.stage),
+    };
+    let enough = gap.value.is_none() && (gap.wait_stages | gap.signal_stages).is_empty();
+    (!enough).then_some(gap)
+}
+
 /// The signals of a submission that a wait is for, or could be for with a higher value.
-fn gaps<'a>(
+pub(super) fn gaps<'a>(
     wait: &'a SemaphoreUse,
     submission: &'a PastSubmission,
 ) -> impl Iterator<Item = (&'a SemaphoreUse, &'a SemaphoreUse)> {

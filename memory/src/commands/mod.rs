@@ -21,9 +21,13 @@
 //! read needs an execution dependency only; a write after a write needs availability only; elements of one
 //! vkCmdPipelineBarrier are one dependency, elements of one VkDependencyInfo are several.
 //!
+//! Sparse bindings are operations that nothing but semaphores, fences and the host order with others
+//! (`binding.rs`).
+//!
 //! The host is an agent as well (`host.rs`): a submission makes visible what it wrote and made available
 //! before.
 
+mod binding;
 mod clock;
 mod dependency;
 mod event;

@@ -53,6 +53,11 @@ impl<T: Clone> RangeMap<T> {
         all.map(move |(&start, (end, value))| (Range { start, end: *end }.cut(range), value))
     }
 
+    /// Whether there are no runs.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The values of all runs.
     pub fn values(&self) -> impl Iterator<Item = &T> {
         self.0.values().map(|(_, value)| value)

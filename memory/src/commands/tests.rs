@@ -1,6 +1,7 @@
 //! Tiny programs with their verdicts. `a` is 16 bytes at 0x1000, `b` 16 bytes at 0x2000.
 
 mod axioms;
+mod bindings;
 mod host;
 mod host_axioms;
 mod transitions;

@@ -1,5 +1,6 @@
 //! Queues, operations and what each knows.
 
+use super::binding::Bindings;
 use super::clock::{Knowledge, Ranged, Stream};
 use super::dependency::{AccessScope, Accesses, Dependency, Stages};
 use super::explain::{self, Hazard, SemaphoreUse, Suggested};
@@ -119,6 +120,7 @@ pub struct Tracker {
     joined: Joined,
     pub(super) host: Knowledge,
     pub(super) host_side: Host,
+    pub(super) bindings: Bindings,
     /// Ask for visibility between two writes as well (stricter than the appendix).
     pub strict_write_after_write: bool,
 }
@@ -272,8 +274,16 @@ impl Tracker {
     /// A semaphore signal of a submission. `None` is vkQueueSubmit's, whose first scope is everything;
     /// vkQueueSubmit2 names stages.
     pub fn signal_semaphore(&mut self, queue: QueueId, stages: Option<Stages>) -> Payload {
+        self.signal(queue, stages, false)
+    }
+
+    fn signal(&mut self, queue: QueueId, stages: Option<Stages>, fence: bool) -> Payload {
+        let bindings = self.of_bindings(queue, fence).cloned();
         let state = self.queues.entry(queue).or_default();
         let mut known = state.first_scope(queue, stages.map(Stages::with_earlier));
+        if let Some(bindings) = bindings {
+            known.join(&bindings);
+        }
         if let Some(before) = state.inherit.get(&Stages::HOST) {
             // No stage that a signal names holds HOST, ALL_COMMANDS neither, and the host has no other way to
             // follow a barrier to it.
@@ -288,7 +298,7 @@ impl Tracker {
 
     /// A fence signal, or vkQueueWaitIdle's.
     pub fn signal_fence(&mut self, queue: QueueId) -> Payload {
-        self.signal_semaphore(queue, None)
+        self.signal(queue, None, true)
     }
 
     /// The host has seen the signal: a fence or timeline wait that succeeded, or a status that says
@@ -451,6 +461,7 @@ impl Tracker {
         self.shadow.forget(range);
         self.host.forget(range);
         self.host_side.forget(range);
+        self.bindings.forget(range);
         self.queues.values_mut().for_each(|queue| queue.forget(range));
     }
 

@@ -37,8 +37,9 @@ impl Tracker {
         for transition in &barrier.dependency.transitions {
             let operation = self.begin(queue, Stages::TRANSITION, transition.tag, None);
             for &range in &transition.ranges {
-                let found =
-                    self.access(operation, range, Operand::fixed(Accesses::empty(), Accesses::TRANSITION));
+                let operand = Operand::fixed(Accesses::empty(), Accesses::TRANSITION);
+                let mut found = self.access(operation, range, operand);
+                found.extend(self.uses(operation, &[(range, operand)]));
                 for hazard in found {
                     match hazards.iter_mut().find(|h| h.is_same_pair(&hazard)) {
                         Some(known) => known.bytes.extend(hazard.bytes),
