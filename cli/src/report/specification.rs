@@ -11,6 +11,11 @@ pub const DEPENDENCIES: Said = (
     "Synchronization and Cache Control: Execution and Memory Dependencies",
 );
 
+const BINDINGS: Said = (
+    "A sparse binding is a queue operation, and no command: its place among submissions orders it with nothing, on its own queue neither. It follows the semaphores that its batch waits for and what the host knew, and is followed by those who wait for what the batch signals.",
+    "Sparse Resources: Binding Resource Memory; Sparse Memory Binding Functions",
+);
+
 /// A call of the host.
 pub const HOST: Said = (
     "What the host has written before it hands in work is visible to that work, if the memory is coherent or was flushed. What the device has done is known to the host only when it has waited: for a fence, a timeline semaphore, an event, or until a queue or the device is idle.",
@@ -116,6 +121,7 @@ pub fn of_finding(id: &str) -> Option<Said> {
         "race-private" => PRIVATE,
         "livelock" | "barrier-divergence" => PROGRESS,
         id if id.starts_with("race-") => LOCATION_ORDERED,
+        "hazard-sparse-binding" => BINDINGS,
         id if id.starts_with("hazard-") => DEPENDENCIES,
         id if id.starts_with("host-") => HOST_ACCESS,
         _ => return None,

@@ -5,6 +5,7 @@
 //! operations with the bytes that it accessed. All queues are worked off by one thread in check mode, so the
 //! tracker sees one order; what the host has seen is taken when the host sees it.
 
+mod binding;
 mod host;
 
 use super::found::{CommandName, Found, HostFound, LayoutFound, OwnershipFound, Submitted, WhoName};
@@ -153,11 +154,11 @@ impl Hazards {
         (state.tracker.host_knowledge(), state.host_calls.hands_in())
     }
 
-    /// A submission begins. What it waits for is told by [`Hazards::wait_semaphore`], what it signals by
-    /// [`Hazards::signal_semaphore`].
+    /// A submission begins, which `binds` sparse memory. What it waits for is told by
+    /// [`Hazards::wait_semaphore`], what it signals by [`Hazards::signal_semaphore`].
     pub fn submit(
         &self,
-        queue: u32,
+        (queue, binds): (u32, bool),
         (host, by): &(Payload, Option<HandedIn>),
         waits: &[NamedSemaphore],
         signals: &[NamedSemaphore],
@@ -172,7 +173,10 @@ impl Hazards {
         };
         let mut state = self.state.lock();
         state.tracker.family(QueueId(queue), queues::place(queue).0);
-        state.tracker.submit(QueueId(queue), host);
+        match binds {
+            true => state.tracker.submit_bindings(QueueId(queue), host),
+            false => state.tracker.submit(QueueId(queue), host),
+        }
         let (waits, signals) = (told(waits, destination), told(signals, source));
         state.tracker.semaphores(QueueId(queue), waits.clone(), signals.clone());
         let place = state.places.entry(queue).or_default();
@@ -189,9 +193,14 @@ impl Hazards {
         self.state.lock().places.entry(queue).or_default().buffers += 1;
     }
 
-    /// A submission waited for a semaphore, whose signal carried `payload`.
-    pub fn wait_semaphore(&self, queue: u32, payload: &Payload, stages: vk::PipelineStageFlags2) {
-        self.state.lock().tracker.wait_semaphore(QueueId(queue), payload, destination(stages));
+    /// A submission waited at these stages for a semaphore, whose signal carried `payload`; `None`: it binds
+    /// sparse memory.
+    pub fn wait_semaphore(&self, queue: u32, payload: &Payload, stages: Option<vk::PipelineStageFlags2>) {
+        let tracker = &mut self.state.lock().tracker;
+        match stages {
+            Some(stages) => tracker.wait_semaphore(QueueId(queue), payload, destination(stages)),
+            None => tracker.wait_to_bind(QueueId(queue), payload),
+        }
     }
 
     /// A submission signals a semaphore, or a timestamp is written: what that carries. `None` is
@@ -232,9 +241,10 @@ impl Hazards {
 
     /// Memory ended: nothing that follows conflicts with what came before.
     pub fn forget(&self, address: u64, size: u64) {
-        let mut state = self.state.lock();
-        state.ownership.forget(Range::new(address, size));
-        state.tracker.forget(Range::new(address, size));
+        let (mut state, bytes) = (self.state.lock(), Range::new(address, size));
+        state.ownership.forget(bytes);
+        state.tracker.forget(bytes);
+        state.tracker.end_sparse(bytes);
     }
 
     /// A buffer or image was destroyed.
@@ -336,6 +346,7 @@ impl Hazards {
         let mut state = self.state.lock();
         let id = state.tracker.begin(QueueId(queue), stage, tag, first);
         let (mut found, of_host) = state.tracker.accesses(id, accesses);
+        found.extend(state.tracker.uses(id, accesses));
         state.keep(of_host);
         state.tracker.join_fixes(&mut found);
         let found = found.into_iter().map(|hazard| state.found(hazard)).collect();

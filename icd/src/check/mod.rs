@@ -3,9 +3,10 @@
 //! From the ground up: [`named`] and [`stages`] are words, [`layouts`], [`ownership`], [`hazards`], [`host`],
 //! [`host_calls`] and [`state`] are what a device keeps, [`watching`], [`last_turns`] and [`info`] are what
 //! an execution is watched by and told to, [`rehearse`], [`dispatch`] and [`explored`] execute, [`report`]
-//! and [`found`] name what was found, and [`commands`] and [`calls`] are what the commands of a queue and the
-//! application's calls come to.
+//! and [`found`] name what was found, and [`commands`], [`binding`] and [`calls`] are what the commands of a
+//! queue, sparse bindings and the application's calls come to.
 
+pub mod binding;
 pub mod calls;
 pub mod commands;
 pub mod dependency;

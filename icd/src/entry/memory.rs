@@ -267,6 +267,9 @@ impl DeviceMemory {
         let bytes = Allocation::sparse(addresses, placement, size).map_err(out)?;
         // The addresses may have been another resource's.
         device.unwritten.lock().forget(bytes.address(), bytes.size());
+        if let Some(hazards) = &device.hazards {
+            hazards.sparse(bytes.address(), bytes.size());
+        }
         Ok(DeviceMemory {
             heap: None,
             host_visible: false,

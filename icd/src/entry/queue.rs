@@ -268,6 +268,7 @@ entries! {
                     &[],
                 )?,
                 work: sparse::binds(&device, info)?.into(),
+                binds: true,
                 ..Default::default()
             });
         }

@@ -11,6 +11,7 @@ use crate::boundary::entries;
 use crate::caps::BIND_ALIGNMENT;
 use crate::caps::formats::{self, ImageQuery};
 use crate::caps::memory::{SPARSE, SPARSE_BLOCK, SPARSE_ROW};
+use crate::check::binding::Changed;
 use crate::device::Device;
 use crate::entry::buffer::Buffer;
 use crate::entry::image::{Image, Layout, MipLevel};
@@ -266,7 +267,7 @@ impl Bind {
         Bind::new(resource, bind.memory, bind.flags, vec![(range, offset)])
     }
 
-    fn run(&self, device: &Device) -> Result<(), String> {
+    fn run(&self, changed: &mut Changed) -> Result<(), String> {
         let resource = self.resource.memory().map_err(|error| error.message.unwrap_or_default())?;
         if let Some(memory) = &self.memory {
             memory.bind_sparse(resource);
@@ -274,9 +275,7 @@ impl Bind {
         for (range, offset) in &self.runs {
             let memory = self.memory.as_ref().map(|memory| (memory.bytes(), *offset));
             match resource.bytes().bind(range, memory) {
-                Ok(true) => {
-                    changed(device, resource, range, memory.map(|(memory, at)| memory.address() + at))
-                }
+                Ok(true) => changed.add(resource, range, memory.map(|(memory, at)| memory.address() + at)),
                 Ok(false) => return Err("internal error: a sparse binding out of bounds".to_owned()),
                 Err(error) => return Err(format!("vkQueueBindSparse: {error}")),
             }
@@ -300,23 +299,6 @@ impl Bind {
                 handle::number(memory).unwrap_or(memory)
             ));
         }
-    }
-}
-
-/// In check mode: the bytes of a resource are others from now on, which begin at this address if there are
-/// any.
-fn changed(device: &Device, resource: &DeviceMemory, range: &Range<u64>, memory: Option<u64>) {
-    let Some(hazards) = &device.hazards else { return };
-    let (start, size) = (resource.bytes().address() + range.start, range.end - range.start);
-    hazards.forget(start, size);
-    let mut unwritten = device.unwritten.lock();
-    unwritten.forget(start, size);
-    if let Some(memory) = memory
-        && unwritten.runs(memory, memory + size) == [(memory, memory + size)]
-    {
-        // Nobody has written them: that is followed where they are bound. Elsewhere they count as written.
-        unwritten.write(memory, memory + size);
-        unwritten.allocate(start, size);
     }
 }
 
@@ -355,10 +337,12 @@ struct Binds {
 }
 
 impl Work for Binds {
-    fn run(&self, _queue: &Queue, _labels: &[String]) -> Result<(), String> {
+    fn run(&self, queue: &Queue, labels: &[String]) -> Result<(), String> {
         let list = std::mem::take(&mut *self.list.lock());
         let Some(device) = self.device.upgrade() else { return Ok(()) };
-        list.iter().try_for_each(|bind| bind.run(&device))?;
+        let mut changed = Changed::default();
+        list.iter().try_for_each(|bind| bind.run(&mut changed))?;
+        changed.tell(&device, queue, labels)?;
         list.iter().for_each(|bind| bind.check_aliased(&device));
         Ok(())
     }

@@ -3,7 +3,7 @@
 use super::status::Standing;
 use super::told::Told;
 use super::{Host, Queue};
-use crate::check::hazards::NamedSemaphore;
+use crate::check::hazards::{Hazards, NamedSemaphore};
 use crate::check::host_calls::HandedIn;
 use crate::error::contain;
 use crate::queue::fence::Fence;
@@ -116,7 +116,7 @@ impl HeldWork {
     }
 }
 
-/// One VkSubmitInfo, or the fence of a submission.
+/// One VkSubmitInfo or VkBindSparseInfo, or the fence of a submission.
 #[derive(Default)]
 pub struct Submission {
     /// Where it was submitted.
@@ -125,6 +125,8 @@ pub struct Submission {
     pub serial: u64,
     /// Semaphores to wait for.
     pub waits: Vec<SemaphoreOperation>,
+    /// It is a VkBindSparseInfo.
+    pub binds: bool,
     /// What runs, if anything does.
     pub work: HeldWork,
     /// Semaphores to signal.
@@ -202,7 +204,7 @@ impl Submission {
         if let (Some(hazards), Some(host)) = (host.hazards(), &self.host) {
             let [waits, signals] = [&self.waits, &self.signals]
                 .map(|list| list.iter().map(SemaphoreOperation::named).collect::<Vec<_>>());
-            hazards.submit(queue, host, &waits, &signals);
+            hazards.submit((queue, self.binds), host, &waits, &signals);
         }
         let mut known = Told::default();
         for wait in &self.waits {
@@ -213,8 +215,9 @@ impl Submission {
             let (completed, payload) = wait.semaphore.waited(wait.value).unwrap_or_else(outside);
             known.completed.join(completed);
             if let Some(hazards) = host.hazards() {
+                let payload = payload.unwrap_or_default();
                 let stages = wait.stages.unwrap_or(vk::PipelineStageFlags2::ALL_COMMANDS);
-                hazards.wait_semaphore(queue, &payload.unwrap_or_default(), stages);
+                hazards.wait_semaphore(queue, &payload, (!self.binds).then_some(stages));
             }
         }
         host.completion().begin(queue, self.serial, known.completed);
@@ -223,8 +226,15 @@ impl Submission {
     fn end(&self, host: &dyn Host, queue: u32) {
         let (completed, order) = host.completion().end(queue, self.serial);
         let hazards = host.hazards();
+        if let Some(hazards) = hazards.filter(|_| self.binds) {
+            hazards.end_bindings(queue);
+        }
+        let carried = |hazards: &Hazards, stages| match self.binds {
+            true => hazards.signal_bindings(queue),
+            false => hazards.signal_semaphore(queue, stages),
+        };
         for signal in &self.signals {
-            let payload = hazards.map(|h| Arc::new(h.signal_semaphore(queue, signal.stages)));
+            let payload = hazards.map(|h| Arc::new(carried(h, signal.stages)));
             signal.semaphore.signal(signal.value, Told { completed, order, payload });
         }
         if let Some(fence) = &self.fence {

@@ -154,9 +154,11 @@ pub fn stages(mask: Stages) -> String {
     }))
 }
 
-/// Access bits by their names without `VK_ACCESS_2_` and `_BIT`. That of a transition has none.
+/// Access bits by their names without `VK_ACCESS_2_` and `_BIT`. Those of transitions and sparse bindings
+/// have none.
 pub fn accesses(mask: Accesses) -> String {
-    joined((mask - Accesses::TRANSITION).iter_names().map(|(name, _)| match name {
+    let nameless = Accesses::TRANSITION | Accesses::SPARSE_BINDING;
+    joined((mask - nameless).iter_names().map(|(name, _)| match name {
         "DESCRIPTOR_BUFFER_READ" => "DESCRIPTOR_BUFFER_READ_EXT",
         name => name,
     }))
@@ -207,6 +209,11 @@ impl HazardReport<'_> {
     fn missing(&self) -> Note {
         let h = self.hazard;
         let [(first, w, _), (_, y, _)] = self.sides();
+        if h.id == FindingId::HazardSparseBinding {
+            let text = "missing: an execution dependency: nothing makes (1) happen before (2). Sparse bindings have no place in \
+                        submission order: only semaphores, fences and waits of the host order them";
+            return Note::new(NoteKind::MissingExecutionDependency, text);
+        }
         if !h.executed {
             let text = "missing: an execution dependency: nothing makes (1) happen before (2)";
             return Note::new(NoteKind::MissingExecutionDependency, text);
@@ -271,12 +278,21 @@ impl HazardReport<'_> {
                 }
                 format!("in the submission on queue {waits}: {}", parts.join(", and "))
             }
-            Fix::Semaphore { from, to, stage } => format!(
-                "signal a semaphore in the submission on queue {} and wait for it on queue {} at {}",
-                from.0,
-                to.0,
-                stages(*stage)
-            ),
+            Fix::Semaphore { from, to, stage } => {
+                let submission = |at: (_, Stages)| match at.1 {
+                    Stages::SPARSE_BINDING => "vkQueueBindSparse",
+                    _ => "the submission",
+                };
+                let (from, to) = (from.0, to.0);
+                let signal =
+                    format!("signal a semaphore in {} on queue {from}", submission(self.hazard.first_at));
+                match self.hazard.id {
+                    FindingId::HazardSparseBinding if *stage == Stages::SPARSE_BINDING => {
+                        format!("{signal} and wait for it in vkQueueBindSparse on queue {to}")
+                    }
+                    _ => format!("{signal} and wait for it on queue {to} at {}", stages(*stage)),
+                }
+            }
         }
     }
 }
@@ -327,9 +343,11 @@ impl ApiFinding for HazardReport<'_> {
     fn notes(&self) -> Vec<Note> {
         let mut out = Vec::new();
         for (i, (side, operand, stage)) in self.sides().into_iter().enumerate() {
-            let what = side.transition.clone().unwrap_or_else(|| {
-                format!("stage {}, access {}", stages(stage), accesses(operand.read | operand.write))
-            });
+            let what = match &side.transition {
+                Some(transition) => transition.clone(),
+                None if stage == Stages::SPARSE_BINDING => "binds or unbinds memory there".to_owned(),
+                None => format!("stage {}, access {}", stages(stage), accesses(operand.read | operand.write)),
+            };
             out.push(Note::new(NoteKind::Access, format!("({}) {}: {what}", i + 1, side.title())));
         }
         out.push(Note::new(NoteKind::Place, format!("both on {}", self.bytes())));

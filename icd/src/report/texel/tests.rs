@@ -81,7 +81,8 @@ fn offsets_are_texels() {
     all(&view([5, 3, 1], 1, 1, 8), 2, Layers::None);
     all(&view([4, 4, 1], 12, 3, 1), 2, Layers::Cubes);
     all(&view([5, 3, 7], 1, 3, 1), 3, Layers::None);
-    let buffer = DescriptorImage::of_buffer(&Descriptor::TexelBuffer(MemoryRange::NULL, R32_UINT, 7)).unwrap();
+    let buffer =
+        DescriptorImage::of_buffer(&Descriptor::TexelBuffer(MemoryRange::NULL, R32_UINT, 7)).unwrap();
     assert_eq!(buffer.texel_at(25).unwrap().coordinates, [6]);
     assert_eq!(buffer.texel_at(28), None);
     let texel = |k| Texel { coordinates: vec![k], layer: None, sample: None, level: 0 };
@@ -131,7 +132,8 @@ fn texels_have_names() {
         told(&image, &texel(&[8, 2], Some(7), None, 0)),
         pair("texel (8, 2) of layer 7 (face 1 of cube 1)", "the image has 8x8 texels and 2 cubes (R32_UINT)")
     );
-    let buffer = DescriptorImage::of_buffer(&Descriptor::TexelBuffer(MemoryRange::NULL, R32_UINT, 7)).unwrap();
+    let buffer =
+        DescriptorImage::of_buffer(&Descriptor::TexelBuffer(MemoryRange::NULL, R32_UINT, 7)).unwrap();
     assert_eq!(
         told(&buffer, &texel(&[7], None, None, 0)),
         pair("texel 7", "the texel buffer has 7 texels (R32_UINT)")
