@@ -171,6 +171,7 @@ fn program(kernel: &Kernel, modelled: bool) -> Program {
         subgroup_size: 32,
         modelled,
         push_unset: false,
+        follow_loads: false,
         notes: false,
         debug: false,
         keep_variables: false,
