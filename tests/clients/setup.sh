@@ -21,7 +21,8 @@ if [ ! -x "$folder/onnx/bin/python" ]; then
 fi
 "$folder/onnx/bin/pip" install --quiet --disable-pip-version-check onnxruntime-webgpu==1.27.0 onnx==1.23.2 \
     tinygrad==0.14.0 dawn-python==0.3.0
-# compushady, burn and vello are built from their sources, for minutes; the others bring large networks, or many packages.
+# compushady, burn and vello are built from their sources, for minutes; the others bring large networks, or
+# many packages.
 if [ "${CLIENTS:-}" = all ]; then
     command -v ffmpeg >/dev/null || apt-get install -y -qq --no-install-recommends ffmpeg >/dev/null
     CARGO_TARGET_DIR="$folder/burn" cargo build --quiet --manifest-path "$here/burn/Cargo.toml"

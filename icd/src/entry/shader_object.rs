@@ -16,7 +16,7 @@ use ash::vk::{self, Handle as _};
 use std::ffi::c_void;
 use std::sync::Arc;
 
-/// A shader object.
+/// VkShaderEXT: the code, and what it was compiled to.
 pub struct ShaderObject {
     words: Arc<[u32]>,
     /// Of a compute shader: what a dispatch runs.

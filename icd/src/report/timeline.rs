@@ -5,7 +5,7 @@ use super::hazard::{Side, accesses, gap_words, stages};
 use pellucid_memory::commands::Between;
 use serde_json::{Value, json};
 
-/// One command.
+/// A row of the timeline: a command, and where it was executed.
 #[derive(Clone, Debug)]
 pub struct CommandEntry<'a> {
     /// What names it.

@@ -10,7 +10,7 @@ use super::khronos::{Assertion, KhronosTest};
 use super::predicate::JudgedExecution;
 use super::witness::{Label, Witness};
 
-/// The answer to one assertion.
+/// Whether executions satisfy the predicate of an assertion, and how many were looked at.
 #[derive(Clone, Debug)]
 pub struct AssertionAnswer {
     /// An execution that satisfies the predicate, if there is one.
