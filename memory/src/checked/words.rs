@@ -203,12 +203,11 @@ pub(super) struct WorkgroupCells {
 }
 
 impl WorkgroupCells {
-    /// Of memory of so many words, at least one, that nobody accessed. Another workgroup of the dispatch may
-    /// have had it before.
+    /// Of memory of so many words, at least one, that nobody accessed.
     pub fn begin(&mut self, words: usize) {
         let runs = words.div_ceil(RUN);
         self.runs.truncate(runs);
-        self.runs.iter_mut().for_each(CellRun::forget_accesses);
+        self.runs.iter_mut().for_each(CellRun::forget);
         self.runs.resize(runs, CellRun::EMPTY);
         self.split.clear();
         self.stamps.clear();

@@ -298,15 +298,6 @@ impl CellRun {
         (self.expanded, self.unit) = (false, Unit::Word);
     }
 
-    /// The same, but words that had cells of their own have them again: who accesses the memory next is
-    /// likely to do what was done before.
-    pub fn forget_accesses(&mut self) {
-        match &mut self.cells {
-            Some(cells) if self.expanded => cells.fill(Cell::EMPTY),
-            _ => self.forget(),
-        }
-    }
-
     #[cfg(test)]
     fn bytes(&self) -> usize {
         size_of::<CellRun>()
