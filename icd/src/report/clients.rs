@@ -3,6 +3,7 @@
 //!
 //! A client that does not find what it looks for hides that behind words of its own, or computes elsewhere.
 
+use super::session::Session;
 use crate::config::Config;
 use crate::config::profiles;
 use std::collections::BTreeSet;
@@ -74,6 +75,30 @@ impl Clients {
         let pointed = ["VK_ICD_FILENAMES", "VK_DRIVER_FILES"].iter().any(|v| std::env::var_os(v).is_some());
         let known = pointed && self.devices == 0 && profiles::is_known(&self.names());
         self.advice(config, true).filter(|_| known)
+    }
+}
+
+impl Session {
+    /// An instance was created, by an engine and an application of these names.
+    pub fn instance_created(&self, names: [String; 2]) {
+        let mut state = self.state.lock();
+        state.clients.instance(names);
+        self.summarise(&mut state, false);
+    }
+
+    /// A device was created.
+    pub fn device_created(&self) {
+        let mut state = self.state.lock();
+        state.clients.devices += 1;
+        self.summarise(&mut state, false);
+    }
+
+    /// A queue got its first work.
+    pub fn submitted(&self) {
+        let mut state = self.state.lock();
+        if !std::mem::replace(&mut state.clients.submitted, true) {
+            self.summarise(&mut state, false);
+        }
     }
 }
 

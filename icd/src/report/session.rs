@@ -103,7 +103,7 @@ pub(super) struct State {
     longest: usize,
     /// Work that waits in vain, as far as that is known.
     stuck: Vec<String>,
-    clients: Clients,
+    pub(super) clients: Clients,
     at_end: Option<fn(&Session)>,
     finished: bool,
 }
@@ -466,28 +466,6 @@ impl Session {
         }
     }
 
-    /// An instance was created, by an engine and an application of these names.
-    pub fn instance_created(&self, names: [String; 2]) {
-        let mut state = self.state.lock();
-        state.clients.instance(names);
-        self.summarise(&mut state, false);
-    }
-
-    /// A device was created.
-    pub fn device_created(&self) {
-        let mut state = self.state.lock();
-        state.clients.devices += 1;
-        self.summarise(&mut state, false);
-    }
-
-    /// A queue got its first work.
-    pub fn submitted(&self) {
-        let mut state = self.state.lock();
-        if !std::mem::replace(&mut state.clients.submitted, true) {
-            self.summarise(&mut state, false);
-        }
-    }
-
     /// Reads of a dispatch read from writes of other agents, by these pairs of instructions: a line of the
     /// report for each.
     pub fn communicate(&self, pairs: &BTreeSet<(Site, Site)>, dispatch: &DispatchContext<'_>) {
@@ -541,7 +519,7 @@ impl Session {
 
     /// Keeps the file that `pellucid run` reads up to date: one JSON object, padded so that a shorter one
     /// hides a longer one.
-    fn summarise(&self, state: &mut State, ended: bool) {
+    pub(super) fn summarise(&self, state: &mut State, ended: bool) {
         let mut totals = self.totals(state, ended);
         totals["incomplete"] = state.incomplete.into();
         totals["devices"] = state.clients.devices.into();
