@@ -12,6 +12,7 @@ use pellucid_memory::history::ValuePolicy;
 use pellucid_memory::outline::Outline as _;
 use pellucid_shader_interp::Program;
 use pellucid_shader_interp::exec::modelled::{self, ModelledOptions};
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Invocations of a dispatch that is rehearsed, at most.
@@ -126,17 +127,12 @@ pub(super) fn leave_out_unused(
     let rehearsed = memory.end_dispatch();
     memory.take_communications();
     let undefined = memory.followed_loads();
-    let used = |site: Site| {
-        let tells = |finding: &&Finding| finding.id == FindingId::UninitialisedRead;
-        rehearsed
-            .iter()
-            .filter(tells)
-            .any(|finding| finding.accesses.iter().any(|access| access.site == site))
-    };
+    let tells = |finding: &&Finding| finding.id == FindingId::UninitialisedRead;
+    let sites = |finding: &Finding| finding.accesses.iter().map(|access| access.site).collect::<Vec<_>>();
+    let used: BTreeSet<Site> = rehearsed.iter().filter(tells).flat_map(sites).collect();
     if outcome.is_ok() {
-        let site = |finding: &Finding| finding.accesses.first().map_or(Site(0), |access| access.site);
-        findings.retain(|finding| {
-            !finding.is_uninitialised_load() || !undefined.contains(&site(finding)) || used(site(finding))
-        });
+        let unused = |site: Site| undefined.contains(&site) && !used.contains(&site);
+        findings
+            .retain(|finding| !finding.is_uninitialised_load() || !sites(finding).into_iter().any(unused));
     }
 }
