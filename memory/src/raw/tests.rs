@@ -40,7 +40,7 @@ fn ranges_are_read_and_written_at_every_offset() {
 
 #[test]
 fn components_have_1_2_4_or_8_bytes() {
-    let mut words = [0u32; 4];
+    let mut words = [0u64; 2];
     let view = MemoryView::of_words(&mut words);
     for size in 0..=16 {
         let known = [1, 2, 4, 8].contains(&size);
