@@ -20,6 +20,7 @@ use crate::{forks, report};
 use ash::vk;
 use parking_lot::Mutex;
 use pellucid_memory::access::Reference;
+use pellucid_memory::aliases::SparseAliases;
 use pellucid_memory::checked::Robustness;
 use pellucid_memory::commands::Payload;
 use pellucid_memory::device::Allocation;
@@ -189,6 +190,11 @@ impl Device {
             let _ = self.sparse.set(Arc::new(addresses));
         }
         self.sparse.get().ok_or(HeapError::OutOfMemory { asked: 0, left: 0 })
+    }
+
+    /// Memory that sparse resources share, in check mode.
+    pub fn aliases(&self) -> Arc<SparseAliases> {
+        self.hazards.as_ref().map(|hazards| hazards.aliases()).unwrap_or_default()
     }
 
     /// It shares payloads of semaphores and fences from now on.

@@ -8,6 +8,7 @@
 //! what happens between commands is judged elsewhere ([`crate::commands`]).
 
 mod access_table;
+mod aliased;
 mod by_lane;
 mod caches;
 mod conflicts;
@@ -40,6 +41,7 @@ use self::report::{Numbering, Report};
 use self::words::Place;
 use crate::access::{Access, AtomicOp, Reference, Site};
 use crate::agent::{Invocation, SubgroupIdentity};
+use crate::aliases::SparseAliases;
 use crate::component::each as each_lane;
 use crate::device::MemoryRange;
 use crate::finding::{self, AccessKind, Finding};
@@ -71,6 +73,10 @@ pub struct CheckedMemory {
     variables: Vec<(u32, u32)>,
     last_modify: u32,
     partly_bound: bool,
+    /// What resources share, if the dispatch reaches any of it.
+    aliases: Arc<SparseAliases>,
+    /// There is such memory.
+    aliased: bool,
     observing: bool,
     /// Pairs of instructions that communicated.
     communications: BTreeSet<(Site, Site)>,
@@ -126,6 +132,8 @@ impl CheckedMemory {
                 only_order: false,
             },
             partly_bound: false,
+            aliases: Arc::default(),
+            aliased: false,
             observing: false,
             communications: BTreeSet::new(),
             shadow: Shadow::default(),
@@ -180,7 +188,9 @@ impl CheckedMemory {
         self.core.report.outline = info.outline;
         self.core.report.robust = info.robust;
         self.shadow.forget();
-        self.read_only = ReadOnly::new(info.written);
+        self.aliased = !info.aliases.is_empty();
+        self.aliases = info.aliases;
+        self.read_only = ReadOnly::new(info.written.map(|written| self.written_in_memory(written)));
         self.groups.clear();
         self.addresses = info.addresses;
         self.partly_bound = info.partly_bound;
@@ -206,6 +216,7 @@ impl CheckedMemory {
         self.core.begin_undefined(Unwritten::default());
         // Memory that is freed from here on is free.
         self.addresses = Arc::default();
+        (self.aliases, self.aliased) = (Arc::default(), false);
         self.groups = Groups::default();
         self.read_only = ReadOnly::default();
         self.shadow.shrink();
@@ -278,6 +289,63 @@ impl CheckedMemory {
             self.fill_caches((view, offset, *immediate), read, access);
         }
         mask & !read
+    }
+
+    /// A load of all these lanes, none of them of memory that resources share, unless by its own address.
+    #[inline(always)]
+    fn load_all(
+        &mut self,
+        (at, from): (Site, Pointers<'_>),
+        mask: Mask,
+        access: &Access,
+        out: &mut [Lanes],
+    ) -> Result<(), Trap> {
+        let kind = self.core.kinds.number(at, access, reference(&from), Role::Read);
+        let left = self.load_read_only(&from, mask, kind, access, out);
+        if left != mask && self.core.explains(kind, access) {
+            self.trace(at, &from, mask & !left, kind, access)?;
+        }
+        let mask = left;
+        if mask == 0 {
+            return Ok(());
+        }
+        let left = self.fast_path(&from, mask, kind, access, LaneOperation::Load(out));
+        if left != mask && self.core.traces {
+            self.trace(at, &from, mask & !left, kind, access)?;
+        }
+        if left != 0 { self.load_lanes(at, &from, left, (kind, access), out) } else { Ok(()) }
+    }
+
+    /// A read-modify-write of all these lanes, none of them where no memory is bound.
+    #[inline(always)]
+    fn modify_all(
+        &mut self,
+        (at, to): (Site, Pointers<'_>),
+        mask: Mask,
+        access: &Access,
+        (op, value, comparator): (AtomicOp, &[Lanes], Option<&[Lanes]>),
+        out: &mut [Lanes],
+    ) -> Result<(), Trap> {
+        let through = reference(&to);
+        let modify = self.core.kinds.number(at, access, through, Role::Modify);
+        let fail = if op == AtomicOp::CompareExchange {
+            self.core.kinds.number(at, access, through, Role::Fail)
+        } else {
+            modify
+        };
+        if modify != self.last_modify {
+            self.last_modify = modify;
+            self.core.report.operations.insert(at, op);
+            self.core.agents.note_write(self.core.kinds.get(modify));
+        }
+        let mask = match op {
+            AtomicOp::CompareExchange => mask,
+            _ => self.fast_path(&to, mask, modify, access, LaneOperation::Modify(op, value, out)),
+        };
+        if mask == 0 {
+            return Ok(());
+        }
+        self.modify_lanes(at, &to, mask, (modify, fail, access), (op, value, comparator), out)
     }
 
     /// A store of all these lanes, none of them where no memory is bound.
@@ -392,24 +460,14 @@ impl MemorySystem for CheckedMemory {
         access: &Access,
         out: &mut [Lanes],
     ) -> Result<(), Trap> {
+        if self.aliased {
+            return self.load_aliased((at, from), mask, access, out);
+        }
         physical_as_view!(self, from, mask, access);
         if self.observing {
             self.observe_read(at, &from, mask, access, AccessKind::Read);
         }
-        let kind = self.core.kinds.number(at, access, reference(&from), Role::Read);
-        let left = self.load_read_only(&from, mask, kind, access, out);
-        if left != mask && self.core.explains(kind, access) {
-            self.trace(at, &from, mask & !left, kind, access)?;
-        }
-        let mask = left;
-        if mask == 0 {
-            return Ok(());
-        }
-        let left = self.fast_path(&from, mask, kind, access, LaneOperation::Load(out));
-        if left != mask && self.core.traces {
-            self.trace(at, &from, mask & !left, kind, access)?;
-        }
-        if left != 0 { self.load_lanes(at, &from, left, (kind, access), out) } else { Ok(()) }
+        self.load_all((at, from), mask, access, out)
     }
 
     #[inline(always)]
@@ -421,6 +479,9 @@ impl MemorySystem for CheckedMemory {
         access: &Access,
         value: &[Lanes],
     ) -> Result<(), Trap> {
+        if self.aliased {
+            return self.store_aliased((at, to), mask, access, value);
+        }
         physical_as_view!(self, to, mask, access);
         if self.partly_bound {
             self.store_bound((at, to), mask, access, value)
@@ -441,6 +502,9 @@ impl MemorySystem for CheckedMemory {
         comparator: Option<&[Lanes]>,
         out: &mut [Lanes],
     ) -> Result<(), Trap> {
+        if self.aliased {
+            return self.modify_aliased((at, to), mask, access, (op, value, comparator), out);
+        }
         physical_as_view!(self, to, mask, access);
         let mask = if self.partly_bound { self.zero_unbound(&to, mask, access, out) } else { mask };
         if mask == 0 {
@@ -449,26 +513,7 @@ impl MemorySystem for CheckedMemory {
         if self.observing {
             self.observe_read(at, &to, mask, access, AccessKind::ReadModifyWrite(op));
         }
-        let through = reference(&to);
-        let modify = self.core.kinds.number(at, access, through, Role::Modify);
-        let fail = if op == AtomicOp::CompareExchange {
-            self.core.kinds.number(at, access, through, Role::Fail)
-        } else {
-            modify
-        };
-        if modify != self.last_modify {
-            self.last_modify = modify;
-            self.core.report.operations.insert(at, op);
-            self.core.agents.note_write(self.core.kinds.get(modify));
-        }
-        let mask = match op {
-            AtomicOp::CompareExchange => mask,
-            _ => self.fast_path(&to, mask, modify, access, LaneOperation::Modify(op, value, out)),
-        };
-        if mask == 0 {
-            return Ok(());
-        }
-        self.modify_lanes(at, &to, mask, (modify, fail, access), (op, value, comparator), out)
+        self.modify_all((at, to), mask, access, (op, value, comparator), out)
     }
 
     fn fence(&mut self, at: Site, mask: Mask, scope: Scope, semantics: &Semantics) {

@@ -49,6 +49,7 @@
 
 pub mod access;
 pub mod agent;
+pub mod aliases;
 pub mod around;
 mod bits;
 pub mod checked;

@@ -32,8 +32,8 @@ macro_rules! all_true {
 
 impl Features {
     /// All that the device has; `chains`: availability and visibility chains too; `graphics`: what clients
-    /// ask of a queue family with graphics; `aliased`: memory may be bound to several sparse resources.
-    pub fn new(chains: bool, graphics: bool, aliased: bool) -> Features {
+    /// ask of a queue family with graphics.
+    pub fn new(chains: bool, graphics: bool) -> Features {
         let mut v10 = all_true!(vk::PhysicalDeviceFeatures {
             robust_buffer_access,
             image_cube_array,
@@ -56,9 +56,9 @@ impl Features {
             sparse_residency_buffer,
             sparse_residency_image2_d,
             sparse_residency_image3_d,
+            sparse_residency_aliased,
             shader_resource_residency,
         });
-        v10.sparse_residency_aliased = aliased.into();
         if graphics {
             v10.depth_bias_clamp = vk::TRUE;
             v10.fragment_stores_and_atomics = vk::TRUE;

@@ -77,7 +77,7 @@ impl Caps {
     pub fn new(config: &Config) -> Caps {
         let graphics = config.queues == Queues::PretendGraphics;
         Caps {
-            features: Features::new(config.chains, graphics, !config.mode.modelled()),
+            features: Features::new(config.chains, graphics),
             workgroup_invocations: config.max_workgroup_invocations,
             subgroup_size: config.subgroup_size,
             device_type: vk::PhysicalDeviceType::from_raw(config.device_type.vk()),

@@ -6,6 +6,7 @@ use crate::check::info::Dispatch;
 use crate::check::named::Named;
 use crate::device::Device;
 use crate::entry::pipeline_cache::Key;
+use pellucid_memory::commands::Range;
 use pellucid_memory::device::host_lines;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -29,6 +30,12 @@ pub fn take(device: &Device, executed: Dispatch<'_>, key: &dyn Fn() -> Key, name
     {
         // A capture holds bytes, and not which of them have memory.
         let what = "capturing a dispatch that reaches sparse resources that are partly bound";
+        return refuse(device, executed.number, &format!("not implemented in Pellucid: {what}"));
+    }
+    let aliases = device.aliases();
+    if executed.memory().any(|memory| aliases.touch(Range::new(memory.address(), memory.size()))) {
+        // Nor which bytes are the same memory.
+        let what = "capturing a dispatch that reaches sparse resources with SPARSE_ALIASED";
         return refuse(device, executed.number, &format!("not implemented in Pellucid: {what}"));
     }
     write(device, wanted, || captured(device, executed, key(), named()));

@@ -6,11 +6,12 @@ use crate::device::Device;
 use crate::entry::memory::DeviceMemory;
 use crate::queue::Queue;
 use pellucid_memory::commands;
+use pellucid_memory::device::Allocation;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Bytes of a resource, and the address of the first byte of the memory that is bound to them, if some is.
-type Part = (commands::Range, Option<u64>);
+/// Bytes of a resource, and the memory that is bound to them from an offset on, if some is.
+type Part = (commands::Range, Option<(Arc<Allocation>, u64)>);
 
 /// What a batch of vkQueueBindSparse changed, by resource.
 #[derive(Default)]
@@ -18,7 +19,13 @@ pub struct Changed(Vec<(Arc<DeviceMemory>, Vec<Part>)>);
 
 impl Changed {
     /// These bytes of a resource are others from now on.
-    pub fn add(&mut self, resource: &Arc<DeviceMemory>, range: &Range<u64>, memory: Option<u64>) {
+    pub fn add(
+        &mut self,
+        resource: &Arc<DeviceMemory>,
+        range: &Range<u64>,
+        memory: Option<(&Arc<Allocation>, u64)>,
+    ) {
+        let memory = memory.map(|(memory, offset)| (memory.clone(), offset));
         let start = resource.bytes().address() + range.start;
         let part: Part = (commands::Range::new(start, range.end - range.start), memory);
         match self.0.last_mut() {
@@ -35,9 +42,19 @@ impl Changed {
         let Some(hazards) = &device.hazards else { return Ok(()) };
         let name = device.queue_called(queue);
         hazards.begin_bindings(&At { queue: queue.index, queue_name: &name, labels });
-        for (_, parts) in self.0 {
-            let found = hazards.bind(queue.index, &parts);
-            parts.into_iter().for_each(|(bytes, memory)| unwritten(device, bytes, memory));
+        for (resource, parts) in self.0 {
+            let address = |(bytes, memory): &Part| {
+                (*bytes, memory.as_ref().map(|(memory, offset)| memory.address() + offset))
+            };
+            let addresses: Vec<_> = parts.iter().map(address).collect();
+            let found = hazards.bind(queue.index, &addresses);
+            if resource.is_aliased() {
+                for (bytes, memory) in &parts {
+                    hazards.alias(*bytes, memory.as_ref().map(|(memory, offset)| (memory, *offset)));
+                }
+            } else {
+                addresses.into_iter().for_each(|(bytes, memory)| unwritten(device, bytes, memory));
+            }
             report::hazards(device, &found)?;
         }
         Ok(())

@@ -19,6 +19,7 @@ use crate::caps::queues;
 use crate::report::Object;
 use ash::vk;
 use parking_lot::Mutex;
+use pellucid_memory::aliases::{Piece, SparseAliases, shown};
 use pellucid_memory::commands::{
     Accesses, Dependency as Told, EventToken, Footprint, Hazard, HostHazard, Operand, OperationId, Payload,
     QueueId, Range, SemaphoreUse, Stages, Tracker,
@@ -77,6 +78,8 @@ struct State {
     ownership_found: Vec<OwnershipFound>,
     layouts: Layouts,
     layouts_found: Vec<LayoutFound>,
+    /// What sparse resources share. The tracker knows it by its place in memory.
+    aliases: Arc<SparseAliases>,
 }
 
 /// Aspects, mip levels and array layers.
@@ -245,6 +248,7 @@ impl Hazards {
         state.ownership.forget(bytes);
         state.tracker.forget(bytes);
         state.tracker.end_sparse(bytes);
+        state.alias(bytes, None);
     }
 
     /// A buffer or image was destroyed.
@@ -284,7 +288,8 @@ impl Hazards {
         }
         for Access { range, operand, through, resource } in runs {
             let does = (!operand.read.is_empty(), !operand.write.is_empty());
-            if self.owners {
+            // Whoever shares memory may write it through another resource.
+            if self.owners && !state.aliases.touch(*range) {
                 state.owners((tag, queue), *range, does, (resource.as_ref(), operand));
             }
             state.bytes(*range, does, through.as_deref(), Who::Command(tag), Some(operand));
@@ -302,7 +307,8 @@ impl Hazards {
         let mut state = self.state.lock();
         let list = state.told(tag, dependency);
         state.transitions(queue, &list, dependency, self.owners);
-        let hazards = state.tracker.barriers(QueueId(queue), &list, tag);
+        let mut hazards = state.tracker.barriers(QueueId(queue), &list, tag);
+        state.show(&mut hazards, state.pieces_of(&[dependency]));
         hazards.into_iter().map(|hazard| state.found(hazard)).collect()
     }
 
@@ -329,7 +335,9 @@ impl Hazards {
             told.push((tokens.iter().flat_map(|tokens| tokens.iter()).collect(), list));
         }
         let each = told.iter().flat_map(|(tokens, list)| list.iter().map(move |d| (&tokens[..], d)));
-        let hazards = state.tracker.wait_each(QueueId(at.queue), &each.collect::<Vec<_>>(), tag);
+        let mut hazards = state.tracker.wait_each(QueueId(at.queue), &each.collect::<Vec<_>>(), tag);
+        let dependencies: Vec<_> = waits.iter().map(|(_, dependency)| dependency).collect();
+        state.show(&mut hazards, state.pieces_of(&dependencies));
         hazards.into_iter().map(|hazard| state.found(hazard)).collect()
     }
 
@@ -345,7 +353,15 @@ impl Hazards {
     ) -> (OperationId, Vec<Found>) {
         let mut state = self.state.lock();
         let id = state.tracker.begin(QueueId(queue), stage, tag, first);
-        let (mut found, of_host) = state.tracker.accesses(id, accesses);
+        let aliases = state.aliases.clone();
+        let pieces: Vec<_> = accesses
+            .iter()
+            .filter(|(range, _)| aliases.touch(*range))
+            .flat_map(|(range, _)| aliases.pieces(*range))
+            .collect();
+        let in_memory = (!pieces.is_empty()).then(|| in_memory(&aliases, accesses));
+        let (mut found, of_host) = state.tracker.accesses(id, in_memory.as_deref().unwrap_or(accesses));
+        state.show(&mut found, pieces);
         found.extend(state.tracker.uses(id, accesses));
         state.keep(of_host);
         state.tracker.join_fixes(&mut found);
@@ -500,6 +516,9 @@ impl State {
     /// The dependencies of the command that `tag` names, and names for their transitions.
     fn told(&mut self, tag: u64, dependency: &Translated) -> Vec<Told> {
         let mut list = dependency.list.clone();
+        if !self.aliases.is_empty() {
+            list.iter_mut().for_each(|told| to_memory(&self.aliases, told));
+        }
         let Some(command) = self.names.get(&tag).cloned() else { return list };
         for transition in list.iter_mut().flat_map(|d| &mut d.transitions) {
             let changes = dependency.changes.get(transition.tag as usize).copied().flatten();
@@ -510,6 +529,21 @@ impl State {
             self.names.remove(&transition.tag.wrapping_sub(REMEMBERED));
         }
         list
+    }
+
+    /// The bytes of hazards by their places in the resources that were accessed.
+    fn show(&self, hazards: &mut [Hazard], pieces: Vec<Piece>) {
+        if !pieces.is_empty() {
+            hazards.iter_mut().for_each(|hazard| hazard.bytes = shown(&pieces, &hazard.bytes));
+        }
+    }
+
+    /// What these dependencies transition of memory that resources share.
+    fn pieces_of(&self, dependencies: &[&Translated]) -> Vec<Piece> {
+        let transitions = dependencies.iter().flat_map(|d| &d.list).flat_map(|told| &told.transitions);
+        let ranges = transitions.flat_map(|transition| &transition.ranges);
+        let touched = ranges.filter(|range| self.aliases.touch(**range));
+        touched.flat_map(|range| self.aliases.pieces(*range)).collect()
     }
 
     fn found(&self, hazard: Hazard) -> Found {
@@ -562,6 +596,31 @@ impl State {
         }
         let told = all().take(PASSED).chain(all().skip(count - PASSED)).collect();
         (told, (PASSED, count - 2 * PASSED))
+    }
+}
+
+/// Accesses of bytes of resources, as those of memory.
+fn in_memory(aliases: &SparseAliases, accesses: &[(Range, Operand)]) -> Vec<(Range, Operand)> {
+    let of = |(range, operand): &(Range, Operand)| {
+        aliases.in_memory(&[*range]).into_iter().map(|range| (range, *operand)).collect::<Vec<_>>()
+    };
+    accesses.iter().flat_map(of).collect()
+}
+
+/// The ranges of a dependency, as those of memory.
+fn to_memory(aliases: &SparseAliases, told: &mut Told) {
+    for scope in told.available.iter_mut().chain(&mut told.visible) {
+        if let Some(ranges) = &mut scope.ranges {
+            *ranges = aliases.in_memory(ranges);
+        }
+        // Of a resource whose bytes do not lie together those of the barrier are known.
+        scope.resource = match scope.resource.map(|resource| aliases.in_memory(&[resource])) {
+            Some(all) if let [whole] = all[..] => Some(whole),
+            _ => None,
+        };
+    }
+    for transition in &mut told.transitions {
+        transition.ranges = aliases.in_memory(&transition.ranges);
     }
 }
 

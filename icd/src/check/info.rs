@@ -5,6 +5,7 @@ use crate::device::Device;
 use crate::message::Message;
 use crate::report::Context;
 use pellucid_memory::checked::{DispatchInfo, Robustness};
+use pellucid_memory::commands::Range;
 use pellucid_memory::device::{MemoryRange, host_lines};
 use pellucid_memory::explore::Choices;
 use pellucid_memory::finding::Finding;
@@ -56,10 +57,15 @@ pub(super) fn check_info(device: &Device, dispatch: Dispatch<'_>) -> DispatchInf
         Some(_) => host_lines(dispatch.memory()),
         None => HostLines::default(),
     };
-    told(dispatch, device.unwritten.lock().clone(), host)
+    let aliases = device.aliases();
+    let reaches = |memory: &MemoryRange| aliases.touch(Range::new(memory.address(), memory.size()));
+    let aliased = !aliases.is_empty() && dispatch.memory().any(reaches);
+    let info = told(dispatch, device.unwritten.lock().clone(), host);
+    DispatchInfo { aliases: if aliased { aliases } else { Arc::default() }, ..info }
 }
 
-/// The same, where these bytes of memory are undefined, and the host's cache of a machine holds this.
+/// The same where resources share no memory, these bytes are undefined, and the host's cache of a machine
+/// holds this.
 pub fn told(
     Dispatch { program, grid, resources, number, robust, .. }: Dispatch<'_>,
     unwritten: Unwritten,
@@ -79,6 +85,7 @@ pub fn told(
         written: resources.written_by(program),
         partly_bound: resources.is_partly_bound(program),
         robust,
+        aliases: Arc::default(),
         outline: program.outline.clone().map(|outline| outline as Arc<dyn Outline>),
     }
 }

@@ -124,6 +124,19 @@ fn semaphore(device: &Device, one: &SemaphoreUse) -> String {
 /// The buffers, and then the images, that hold a device address, and where they start: several, if they are
 /// aliases of one another.
 fn places(device: &Device, address: u64) -> Vec<(Object, u64)> {
+    let mut all = places_at(device, address);
+    for other in device.aliases().others(address) {
+        for (object, start) in places_at(device, other) {
+            if !all.iter().any(|(known, _)| *known == object) {
+                all.push((object, start));
+            }
+        }
+    }
+    all
+}
+
+/// Those that hold a byte at this address.
+fn places_at(device: &Device, address: u64) -> Vec<(Object, u64)> {
     let holds = |start: &u64, size: u64| address >= *start && address - start < size;
     let buffers = Buffer::table().all().into_iter().filter_map(|b| {
         let start = b.memory().ok().map(|(memory, base)| memory.bytes().address() + base);

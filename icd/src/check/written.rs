@@ -12,7 +12,10 @@ pub fn note(device: &Device, runs: &[(Range, Operand)]) {
     if unwritten.is_empty() {
         return;
     }
+    let aliases = device.aliases();
     for (range, _) in runs.iter().filter(|(_, operand)| !operand.write.is_empty()) {
-        unwritten.write(range.start, range.end);
+        for bytes in aliases.in_memory(&[*range]) {
+            unwritten.write(bytes.start, bytes.end);
+        }
     }
 }

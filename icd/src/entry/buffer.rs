@@ -160,7 +160,7 @@ pub unsafe fn sharing(
 
 creates! {
     fn create_buffer(device, info: vk::BufferCreateInfo<'_>) -> vk::Buffer {
-        sparse::check_flags(&device, vk::ImageCreateFlags::from_raw(info.flags.as_raw()))?;
+        sparse::check_flags(vk::ImageCreateFlags::from_raw(info.flags.as_raw()))?;
         if info.size == 0 {
             return Err(Error::usage("size is 0"));
         }

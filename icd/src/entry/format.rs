@@ -11,11 +11,8 @@ use ash::vk;
 
 fn query(device: vk::PhysicalDevice, query: &ImageQuery) -> Outcome<vk::ImageFormatProperties> {
     let device = handle::dispatchable::<PhysicalDevice>(device)?;
-    let aliased = query.flags.contains(vk::ImageCreateFlags::SPARSE_ALIASED);
     let known = formats::image_properties(query, device.caps.heap_size);
-    known
-        .filter(|_| !aliased || device.caps.features.v10.sparse_residency_aliased == vk::TRUE)
-        .ok_or_else(|| vk::Result::ERROR_FORMAT_NOT_SUPPORTED.into())
+    known.ok_or_else(|| vk::Result::ERROR_FORMAT_NOT_SUPPORTED.into())
 }
 
 entries! {

@@ -95,7 +95,7 @@ impl Image {
         let unsupported = || {
             Error::not_implemented(&format!("images of format {:?} used for {:?}", info.format, info.usage))
         };
-        sparse::check_flags(device, info.flags)?;
+        sparse::check_flags(info.flags)?;
         let known = formats::image_properties(&query, device.caps.heap_size).ok_or_else(unsupported)?;
         // SAFETY: the contract.
         let external = unsafe { ffi::find::<vk::ExternalMemoryImageCreateInfo<'_>>(info.p_next) };

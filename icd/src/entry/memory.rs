@@ -325,6 +325,11 @@ impl DeviceMemory {
         }
     }
 
+    /// It is the memory of a sparse resource with SPARSE_ALIASED.
+    pub fn is_aliased(&self) -> bool {
+        self.aliased
+    }
+
     /// It is a sparse resource's: other memory is bound to it.
     pub fn is_sparse(&self) -> bool {
         self.heap.is_none()

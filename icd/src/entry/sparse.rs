@@ -57,13 +57,9 @@ pub fn requirements(size: u64) -> vk::MemoryRequirements {
 /// Checks the sparse flags of a resource; those of buffers have the same values as those of images.
 ///
 /// # Errors
-/// They are not supported, or do not belong together.
-pub fn check_flags(device: &Device, flags: vk::ImageCreateFlags) -> Outcome<()> {
+/// They do not belong together.
+pub fn check_flags(flags: vk::ImageCreateFlags) -> Outcome<()> {
     use vk::ImageCreateFlags as C;
-    if flags.contains(C::SPARSE_ALIASED) && device.caps.features.v10.sparse_residency_aliased == vk::FALSE {
-        let what = "sparse resources with SPARSE_ALIASED (sparseResidencyAliased) in check mode";
-        return Err(Error::not_implemented(what));
-    }
     if flags.intersects(C::SPARSE_RESIDENCY | C::SPARSE_ALIASED) && !flags.contains(C::SPARSE_BINDING) {
         return Err(Error::usage("SPARSE_RESIDENCY or SPARSE_ALIASED without SPARSE_BINDING"));
     }
@@ -275,7 +271,7 @@ impl Bind {
         for (range, offset) in &self.runs {
             let memory = self.memory.as_ref().map(|memory| (memory.bytes(), *offset));
             match resource.bytes().bind(range, memory) {
-                Ok(true) => changed.add(resource, range, memory.map(|(memory, at)| memory.address() + at)),
+                Ok(true) => changed.add(resource, range, memory),
                 Ok(false) => return Err("internal error: a sparse binding out of bounds".to_owned()),
                 Err(error) => return Err(format!("vkQueueBindSparse: {error}")),
             }

@@ -19,12 +19,16 @@ impl CheckedMemory {
     /// what it read and wrote over later, then of every word the last write and the remembered reads, both by
     /// address. To be asked before [`CheckedMemory::end_dispatch`].
     pub fn footprint(&mut self) -> Vec<(Range, Operand)> {
+        let shown = &self.core.report.shown;
+        // What is in memory that resources share is told by its place in the resource.
         let mut early = Footprint::new();
         for (start, end, reader) in self.shadow.early_reads() {
             let kind = self.core.kinds.get(reader.kind);
             // The halves of a read-modify-write are one access, which is among the writes.
             if !kind.write {
-                early.add(Range { start, end }, self.operand(&reader, true));
+                shown.ranges(kind, Range { start, end }, |range| {
+                    early.add(range, self.operand(&reader, true))
+                });
             }
         }
         let mut runs = Footprint::new();
@@ -33,7 +37,9 @@ impl CheckedMemory {
         self.read_only.runs(|kind, start, end, agent| {
             let record = Record { agent, time: 0, kind };
             let slot = &mut slots[kind as usize][1];
-            runs.add_to(slot, Range { start, end }, || self.operand(&record, true));
+            let operand = || self.operand(&record, true);
+            let kind = self.core.kinds.get(kind);
+            shown.ranges(kind, Range { start, end }, |range| runs.add_to(slot, range, operand));
         });
         self.shadow.touched(|start, end, cell| {
             let mut add = |record: &Record, bytes: u8, read: bool| {
@@ -47,7 +53,8 @@ impl CheckedMemory {
                 let (skipped, left) = (bytes.trailing_zeros(), bytes.leading_zeros() - 4);
                 let slot = &mut slots[record.kind as usize][usize::from(read || kind.read)];
                 let range = Range { start: start + u64::from(skipped), end: end - u64::from(left) };
-                runs.add_to(slot, range, || self.operand(record, read));
+                let operand = || self.operand(record, read);
+                shown.ranges(kind, range, |range| runs.add_to(slot, range, operand));
             };
             if let Some(history) = self.core.histories.peek(cell.history) {
                 for entry in history.entries() {

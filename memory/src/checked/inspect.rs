@@ -177,12 +177,14 @@ impl CheckedMemory {
     /// workgroup.
     pub fn cached(&self, word: &Word, workgroup: u32) -> Option<Cached> {
         let caches = self.core.caches.as_ref().filter(|_| word.workgroup.is_none())?;
+        let word = self.in_shared_memory(word);
         Some(caches.look(caches.unit(workgroup), word.address / 4, word.newest))
     }
 
     /// Until [`CheckedMemory::choose_nothing`], this is what the model's choice is where it has one.
     pub fn choose(&mut self, chosen: Chosen) {
-        let (agent, word) = (self.agent_of(chosen.workgroup, chosen.local_index), chosen.address);
+        let agent = self.agent_of(chosen.workgroup, chosen.local_index);
+        let word = self.aliases.address(chosen.address);
         self.core.choices.retain(|choice| (choice.agent, choice.word) != (agent, word));
         self.core.choices.push(Choice { agent, word, value: chosen.value, saw: chosen.saw });
     }
@@ -208,7 +210,14 @@ impl CheckedMemory {
         workgroup.saturating_mul(self.workgroup_size).saturating_add(place)
     }
 
+    /// The word where it is in memory, if resources share it.
+    fn in_shared_memory(&self, word: &Word) -> Word {
+        let address = word.workgroup.map_or_else(|| self.aliases.address(word.address), |_| word.address);
+        Word { address, ..*word }
+    }
+
     fn history(&mut self, word: &Word) -> History {
+        let word = &self.in_shared_memory(word);
         let (cell, halves) = match word.workgroup {
             None => {
                 let (cell, split) = self.shadow.cell_and_split(word.address / 4);
@@ -381,7 +390,7 @@ impl CheckedMemory {
             later,
             later_kind,
             space: word.workgroup.map_or(Space::Device, Space::Workgroup),
-            address: word.address,
+            address: self.in_shared_memory(word).address,
         };
         let topology = core.agents.topology();
         let outline = core.report.outline.as_deref().map(|outline| outline as &dyn Outline);

@@ -1,6 +1,7 @@
 //! What a modelled memory is asked to do, and what it is told of each dispatch.
 
 use crate::agent::Placement;
+use crate::aliases::SparseAliases;
 use crate::device::MemoryRange;
 use crate::history::ValuePolicy;
 use crate::host::HostLines;
@@ -65,7 +66,7 @@ pub struct DispatchInfo {
     /// First byte and bytes of each workgroup variable, by its reference. Accesses through references beyond
     /// these may reach all of workgroup memory.
     pub variables: Vec<(u32, u32)>,
-    /// Bytes of device memory that nothing has written.
+    /// Bytes of device memory that nothing has written; of what resources share, by their place in memory.
     pub unwritten: Unwritten,
     /// What the host's cache of the machine holds, with [`ValuePolicy::Caches`].
     pub host: Arc<HostLines>,
@@ -76,6 +77,8 @@ pub struct DispatchInfo {
     /// What it accesses may be bytes of sparse resources to which no memory is bound: these are zero, and
     /// nothing is written there.
     pub partly_bound: bool,
+    /// Memory that sparse resources share, if it reaches any.
+    pub aliases: Arc<SparseAliases>,
     /// The shader's text. Without it, fixes assume that a barrier can stand between any two instructions, and
     /// any access can be atomic.
     pub outline: Option<Arc<dyn Outline>>,

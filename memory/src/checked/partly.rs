@@ -11,7 +11,7 @@ use crate::system::{Lanes, Mask, Pointers, Trap};
 impl CheckedMemory {
     /// The lanes of `mask` whose `size` bytes all have memory, or are no device memory at all: what is out of
     /// bounds is reported, or traps, as anywhere.
-    fn resident(&self, to: &Pointers<'_>, mask: Mask, size: u64) -> Mask {
+    pub(super) fn resident(&self, to: &Pointers<'_>, mask: Mask, size: u64) -> Mask {
         match to {
             Pointers::View { view, offset, immediate } => view.resident(offset, *immediate, mask, size),
             Pointers::Workgroup { .. } => mask,
@@ -76,7 +76,7 @@ impl CheckedMemory {
 }
 
 /// So many bytes behind.
-fn further<'a>(to: &Pointers<'a>, by: u32) -> Pointers<'a> {
+pub(super) fn further<'a>(to: &Pointers<'a>, by: u32) -> Pointers<'a> {
     match *to {
         Pointers::View { view, offset, immediate } => {
             Pointers::View { view, offset, immediate: immediate.wrapping_add(by) }

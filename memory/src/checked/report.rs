@@ -1,6 +1,7 @@
 //! Findings of one dispatch: each static pair once, with what is missing.
 
 use super::Robustness;
+use super::aliased::Shown;
 use super::conflicts::{Where, Who};
 use super::rehearsal::FollowedLoads;
 use crate::access::{AtomicOp, Reference, Site};
@@ -89,6 +90,8 @@ pub(super) struct Report {
     fresh: Vec<((Site, Site, Within), Explanation)>,
     /// What accesses outside of their object are defined.
     pub robust: Robustness,
+    /// Where what resources share is in them.
+    pub shown: Shown,
     /// What each read-modify-write instruction does.
     pub operations: BTreeMap<Site, AtomicOp>,
     /// The shader's text.
@@ -110,6 +113,7 @@ impl Report {
 
     /// Forgets everything.
     pub fn take(&mut self) -> Vec<Finding> {
+        self.shown = Shown::default();
         self.known.clear();
         self.races.clear();
         self.sites.clear();
@@ -186,14 +190,16 @@ impl Report {
     }
 
     fn access(&self, agent: AgentId, kind: &StaticAccess, place: &Where) -> AccessInfo {
+        let (address, offset) =
+            self.shown.place(kind, place.address).unwrap_or((place.address, place.offset));
         AccessInfo {
             kind: access_kind((kind.read, kind.write), self.operations.get(&kind.site).copied()),
             atomic: kind.level.filter(|_| kind.atomic).map(|level| Scope::of_level(Some(level))),
             place: Place {
                 class: kind.class,
                 reference: Reference(kind.variable),
-                address: place.address,
-                offset: place.offset,
+                address,
+                offset,
                 size: place.size,
             },
             ..AccessInfo::standing(kind.site, self.numbering.invocation(agent))

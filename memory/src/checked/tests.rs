@@ -6,6 +6,7 @@ use crate::finding::{Edit, Fact, FindingId, Missing};
 use crate::outline::BarrierPlace;
 use crate::system::{LANES, MemoryView};
 
+mod aliased;
 mod around;
 mod caches;
 mod fast_paths;

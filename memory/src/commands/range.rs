@@ -53,6 +53,12 @@ impl<T: Clone> RangeMap<T> {
         all.map(move |(&start, (end, value))| (Range { start, end: *end }.cut(range), value))
     }
 
+    /// The run that a byte is in.
+    pub fn around(&self, at: u64) -> Option<(Range, &T)> {
+        let (&start, (end, value)) = self.0.range(..=at).next_back()?;
+        (at < *end).then_some((Range { start, end: *end }, value))
+    }
+
     /// Whether there are no runs.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -1,0 +1,311 @@
+//! Accesses to sparse resources that share memory ([`SparseAliases`]): what they access is known by where it
+//! is in memory, and told by where it is in the resource.
+
+use super::CheckedMemory;
+use super::by_lane::resolve;
+use super::partly::further;
+use crate::access::{Access, AtomicOp, Reference, Site};
+use crate::aliases::SparseAliases;
+use crate::commands::{Range, RangeMap};
+use crate::component::each;
+use crate::device::MemoryRange;
+use crate::finding::AccessKind;
+use crate::plain::address_of;
+use crate::race::StaticAccess;
+use crate::raw::MemoryView;
+use crate::system::{Lanes, Mask, Pointers, Trap};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Bytes of memory as a resource has them: what to add to their address, wrapping.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Part {
+    /// For the address in the resource.
+    shown: u64,
+    /// For the offset into the view.
+    offset: u64,
+}
+
+/// Where instructions have accessed memory that resources share: by site and reference, and the bytes of
+/// memory.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Shown(BTreeMap<(Site, u32), RangeMap<Part>>);
+
+impl Shown {
+    /// An instruction accesses memory by these bytes of a resource; what was there is told so from now on.
+    fn note(&mut self, (site, reference): (Site, Reference), memory: Range, part: Part) {
+        let known = self.0.entry((site, reference.0)).or_default();
+        if known.around(memory.start).is_none_or(|(range, of)| *of != part || range.end < memory.end) {
+            known.take(memory);
+            known.insert(memory, part);
+        }
+    }
+
+    fn part(&self, kind: &StaticAccess, address: u64) -> Option<(Range, &Part)> {
+        self.0.get(&(kind.site, kind.variable))?.around(address)
+    }
+
+    /// The address in the resource, and the offset in the view, of a byte of memory that an instruction
+    /// accessed; nothing if it is shown as it is.
+    pub fn place(&self, kind: &StaticAccess, address: u64) -> Option<(u64, u64)> {
+        let (_, part) = self.part(kind, address)?;
+        Some((address.wrapping_add(part.shown), address.wrapping_add(part.offset)))
+    }
+
+    /// Calls `each` for the bytes of resources that an instruction accessed, by the bytes of memory.
+    #[inline(always)]
+    pub fn ranges(&self, kind: &StaticAccess, bytes: Range, mut each: impl FnMut(Range)) {
+        if self.0.is_empty() {
+            return each(bytes);
+        }
+        let mut at = bytes.start;
+        while at < bytes.end {
+            let Some((range, part)) = self.part(kind, at) else { return each(Range { start: at, ..bytes }) };
+            let end = range.end.min(bytes.end);
+            each(Range::new(at.wrapping_add(part.shown), end - at));
+            at = end;
+        }
+    }
+}
+
+/// What a lane accesses.
+struct At<'a> {
+    view: MemoryView<'a>,
+    offset: u64,
+}
+
+fn lane_at<'a>(memory: &'a [MemoryRange], to: &Pointers<'a>, lane: usize, bytes: u64) -> Option<At<'a>> {
+    match *to {
+        Pointers::View { view, offset, immediate } => {
+            Some(At { view: *view, offset: u64::from(offset.0[lane].wrapping_add(immediate)) })
+        }
+        Pointers::Workgroup { .. } => None,
+        Pointers::Physical { low, high, immediate } => {
+            let address = address_of((low, high, immediate), lane);
+            let view = resolve(memory, address, bytes)?.through(Reference::PHYSICAL);
+            Some(At { view, offset: address - view.address })
+        }
+    }
+}
+
+/// Lanes that are left.
+#[derive(Default)]
+struct Left {
+    /// All of them.
+    all: Mask,
+    /// Those of them with bytes that resources share, which do not lie together.
+    apart: Mask,
+}
+
+impl CheckedMemory {
+    /// What the dispatch may write (first bytes and those behind the last), by its place in memory.
+    pub(super) fn written_in_memory(&self, written: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
+        if !self.aliased {
+            return written;
+        }
+        let ranges: Vec<Range> = written.into_iter().map(|(start, end)| Range { start, end }).collect();
+        self.aliases.in_memory(&ranges).into_iter().map(|range| (range.start, range.end)).collect()
+    }
+
+    /// Calls `does` for the lanes of `mask` whose `bytes` bytes lie together in memory that resources share,
+    /// with pointers there, in ascending order. Returns the others.
+    fn in_memory(
+        &mut self,
+        (site, to): (Site, &Pointers<'_>),
+        mask: Mask,
+        bytes: u64,
+        does: &mut dyn FnMut(&mut CheckedMemory, Pointers<'_>, Mask) -> Result<(), Trap>,
+    ) -> Result<Left, Trap> {
+        let (aliases, addresses) = (self.aliases.clone(), self.addresses.clone());
+        let (mut left, mut todo) = (Left::default(), mask);
+        while todo != 0 {
+            let lane = todo.trailing_zeros() as usize;
+            let bit = todo & todo.wrapping_neg();
+            let Some(At { view, offset }) = lane_at(&addresses, to, lane, bytes) else {
+                (left.all, todo) = (left.all | bit, todo & !bit);
+                continue;
+            };
+            let first = view.address.wrapping_add(offset);
+            let Some((window, memory)) = window(&aliases, &view, offset, bytes) else {
+                let inside =
+                    Range { start: first, end: first.saturating_add(bytes).min(view.address + view.size()) };
+                if offset < view.size() && aliases.touch(inside) {
+                    left.apart |= bit;
+                }
+                (left.all, todo) = (left.all | bit, todo & !bit);
+                continue;
+            };
+            let (mut group, mut offsets) = (0, Lanes::ZERO);
+            while todo != 0 {
+                let lane = todo.trailing_zeros() as usize;
+                let here = lane_at(&addresses, to, lane, bytes).filter(|at| at.view.address == view.address);
+                let start = here
+                    .map(|at| view.address.wrapping_add(at.offset))
+                    .filter(|start| *start >= window.start && start.saturating_add(bytes) <= window.end);
+                let Some(start) = start else { break };
+                offsets.0[lane] = (start - window.start) as u32;
+                group |= todo & todo.wrapping_neg();
+                todo &= todo - 1;
+            }
+            let there = Range::new(memory.address, memory.size());
+            let shown = window.start.wrapping_sub(there.start);
+            let offset = shown.wrapping_sub(view.address);
+            self.core.report.shown.note((site, view.reference), there, Part { shown, offset });
+            does(self, Pointers::View { view: &memory, offset: &offsets, immediate: 0 }, group)?;
+        }
+        Ok(left)
+    }
+
+    /// [`crate::system::MemorySystem::load`].
+    #[cold]
+    pub(super) fn load_aliased(
+        &mut self,
+        (at, from): (Site, Pointers<'_>),
+        mask: Mask,
+        access: &Access,
+        out: &mut [Lanes],
+    ) -> Result<(), Trap> {
+        if self.observing {
+            self.observe_read(at, &from, mask, access, AccessKind::Read);
+        }
+        let size = u64::from(access.size);
+        let all = size * u64::from(access.components);
+        let left = self.in_memory((at, &from), mask, all, &mut |memory, from, mask| {
+            let mut there = vec![Lanes::ZERO; out.len()];
+            memory.load_all((at, from), mask, access, &mut there)?;
+            out.iter_mut()
+                .zip(&there)
+                .for_each(|(out, there)| each(mask, |lane| out.0[lane] = there.0[lane]));
+            Ok(())
+        })?;
+        self.take_apart((at, from), left, access, &mut |memory, from, mask, access, k| {
+            let part = match k {
+                None => &mut *out,
+                Some(k) => &mut out[k * lanes(access)..(k + 1) * lanes(access)],
+            };
+            let mut there = vec![Lanes::ZERO; part.len()];
+            memory.load_all((at, from), mask, access, &mut there)?;
+            put_lanes(part, &there, mask);
+            Ok(())
+        })
+    }
+
+    /// [`crate::system::MemorySystem::store`].
+    #[cold]
+    pub(super) fn store_aliased(
+        &mut self,
+        (at, to): (Site, Pointers<'_>),
+        mask: Mask,
+        access: &Access,
+        value: &[Lanes],
+    ) -> Result<(), Trap> {
+        let all = u64::from(access.size) * u64::from(access.components);
+        let left = self.in_memory((at, &to), mask, all, &mut |memory, to, mask| {
+            memory.store_all((at, to), mask, access, value)
+        })?;
+        self.take_apart((at, to), left, access, &mut |memory, to, mask, access, k| {
+            let part = k.map_or(value, |k| &value[k * lanes(access)..(k + 1) * lanes(access)]);
+            memory.store_bound((at, to), mask, access, part)
+        })
+    }
+
+    /// Accesses of lanes whose bytes do not lie together: those whose bytes resources share component by
+    /// component (`Some` of its number), the others as a whole.
+    fn take_apart(
+        &mut self,
+        (at, to): (Site, Pointers<'_>),
+        left: Left,
+        access: &Access,
+        does: &mut dyn FnMut(
+            &mut CheckedMemory,
+            Pointers<'_>,
+            Mask,
+            &Access,
+            Option<usize>,
+        ) -> Result<(), Trap>,
+    ) -> Result<(), Trap> {
+        let whole = left.all & !left.apart;
+        if whole != 0 {
+            does(self, to, whole, access, None)?;
+        }
+        if left.apart == 0 {
+            return Ok(());
+        }
+        let one = Access { components: 1, ..*access };
+        for k in 0..usize::from(access.components) {
+            let to = further(&to, k as u32 * u32::from(access.size));
+            let rest =
+                self.in_memory((at, &to), left.apart, access.size.into(), &mut |memory, to, mask| {
+                    does(memory, to, mask, &one, Some(k))
+                })?;
+            if rest.all != 0 {
+                does(self, to, rest.all, &one, Some(k))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// [`crate::system::MemorySystem::read_modify_write`].
+    #[cold]
+    pub(super) fn modify_aliased(
+        &mut self,
+        (at, to): (Site, Pointers<'_>),
+        mask: Mask,
+        access: &Access,
+        (op, value, comparator): (AtomicOp, &[Lanes], Option<&[Lanes]>),
+        out: &mut [Lanes],
+    ) -> Result<(), Trap> {
+        if self.observing {
+            self.observe_read(at, &to, mask, access, AccessKind::ReadModifyWrite(op));
+        }
+        let mut modify = |memory: &mut CheckedMemory, to: Pointers<'_>, mask: Mask| {
+            let mut there = vec![Lanes::ZERO; out.len()];
+            let done = memory.modify_all((at, to), mask, access, (op, value, comparator), &mut there);
+            out.iter_mut()
+                .zip(&there)
+                .for_each(|(out, there)| each(mask, |lane| out.0[lane] = there.0[lane]));
+            done
+        };
+        let left = self.in_memory((at, &to), mask, access.size.into(), &mut modify)?;
+        let bound = self.resident(&to, left.all, access.size.into());
+        if bound != 0 {
+            modify(self, to, bound)?;
+        }
+        for lanes in out {
+            each(left.all & !bound, |lane| lanes.0[lane] = 0);
+        }
+        Ok(())
+    }
+}
+
+/// Takes over what these lanes loaded.
+fn put_lanes(out: &mut [Lanes], there: &[Lanes], mask: Mask) {
+    out.iter_mut().zip(there).for_each(|(out, there)| each(mask, |lane| out.0[lane] = there.0[lane]));
+}
+
+/// Registers of a component.
+fn lanes(access: &Access) -> usize {
+    if access.size == 8 { 2 } else { 1 }
+}
+
+/// The bytes of a view that lie together in shared memory around those accessed, by the addresses of the
+/// resource, and the memory.
+fn window<'a>(
+    aliases: &'a Arc<SparseAliases>,
+    view: &MemoryView<'_>,
+    offset: u64,
+    bytes: u64,
+) -> Option<(Range, MemoryView<'a>)> {
+    if offset.checked_add(bytes)? > view.size() {
+        return None;
+    }
+    let first = view.address + offset;
+    let (run, memory, address) = aliases.at(first)?;
+    let window = Range { start: run.start.max(view.address), end: run.end.min(view.address + view.size()) };
+    if first + bytes > window.end {
+        return None;
+    }
+    let start = address - (first - window.start) - memory.address();
+    let there = memory.bytes().of_allocation(Some(memory)).part(start, window.end - window.start);
+    Some((window, there.through(view.reference)))
+}
