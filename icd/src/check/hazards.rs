@@ -5,9 +5,14 @@
 //! operations with the bytes that it accessed. All queues are worked off by one thread in check mode, so the
 //! tracker sees one order; what the host has seen is taken when the host sees it.
 
+mod aliased;
 mod binding;
 mod host;
+mod transfer;
 
+pub use self::transfer::Transfer;
+
+use self::aliased::{show, to_memory};
 use super::found::{CommandName, Found, HostFound, LayoutFound, OwnershipFound, Submitted, WhoName};
 use super::host::HostCall;
 use super::host_calls::{HandedIn, HostCalls};
@@ -19,10 +24,10 @@ use crate::caps::queues;
 use crate::report::Object;
 use ash::vk;
 use parking_lot::Mutex;
-use pellucid_memory::aliases::{Piece, SparseAliases, shown};
+use pellucid_memory::aliases::SparseAliases;
 use pellucid_memory::commands::{
-    Accesses, Dependency as Told, EventToken, Footprint, Hazard, HostHazard, Operand, OperationId, Payload,
-    QueueId, Range, SemaphoreUse, Stages, Tracker,
+    Dependency as Told, EventToken, Hazard, HostHazard, Operand, OperationId, Payload, QueueId, Range,
+    SemaphoreUse, Stages, Tracker,
 };
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -308,7 +313,7 @@ impl Hazards {
         let list = state.told(tag, dependency);
         state.transitions(queue, &list, dependency, self.owners);
         let mut hazards = state.tracker.barriers(QueueId(queue), &list, tag);
-        state.show(&mut hazards, state.pieces_of(&[dependency]));
+        show(&mut hazards, &state.pieces_of(&[dependency]));
         hazards.into_iter().map(|hazard| state.found(hazard)).collect()
     }
 
@@ -337,7 +342,7 @@ impl Hazards {
         let each = told.iter().flat_map(|(tokens, list)| list.iter().map(move |d| (&tokens[..], d)));
         let mut hazards = state.tracker.wait_each(QueueId(at.queue), &each.collect::<Vec<_>>(), tag);
         let dependencies: Vec<_> = waits.iter().map(|(_, dependency)| dependency).collect();
-        state.show(&mut hazards, state.pieces_of(&dependencies));
+        show(&mut hazards, &state.pieces_of(&dependencies));
         hazards.into_iter().map(|hazard| state.found(hazard)).collect()
     }
 
@@ -353,15 +358,14 @@ impl Hazards {
     ) -> (OperationId, Vec<Found>) {
         let mut state = self.state.lock();
         let id = state.tracker.begin(QueueId(queue), stage, tag, first);
-        let aliases = state.aliases.clone();
-        let pieces: Vec<_> = accesses
-            .iter()
-            .filter(|(range, _)| aliases.touch(*range))
-            .flat_map(|(range, _)| aliases.pieces(*range))
-            .collect();
-        let in_memory = (!pieces.is_empty()).then(|| in_memory(&aliases, accesses));
-        let (mut found, of_host) = state.tracker.accesses(id, in_memory.as_deref().unwrap_or(accesses));
-        state.show(&mut found, pieces);
+        let (mut found, of_host) = match state.in_memory(accesses) {
+            None => state.tracker.accesses(id, accesses),
+            Some((in_memory, pieces)) => {
+                let (mut found, of_host) = state.tracker.accesses(id, &in_memory);
+                show(&mut found, &pieces);
+                (found, of_host)
+            }
+        };
         found.extend(state.tracker.uses(id, accesses));
         state.keep(of_host);
         state.tracker.join_fixes(&mut found);
@@ -531,21 +535,6 @@ impl State {
         list
     }
 
-    /// The bytes of hazards by their places in the resources that were accessed.
-    fn show(&self, hazards: &mut [Hazard], pieces: Vec<Piece>) {
-        if !pieces.is_empty() {
-            hazards.iter_mut().for_each(|hazard| hazard.bytes = shown(&pieces, &hazard.bytes));
-        }
-    }
-
-    /// What these dependencies transition of memory that resources share.
-    fn pieces_of(&self, dependencies: &[&Translated]) -> Vec<Piece> {
-        let transitions = dependencies.iter().flat_map(|d| &d.list).flat_map(|told| &told.transitions);
-        let ranges = transitions.flat_map(|transition| &transition.ranges);
-        let touched = ranges.filter(|range| self.aliases.touch(**range));
-        touched.flat_map(|range| self.aliases.pieces(*range)).collect()
-    }
-
     fn found(&self, hazard: Hazard) -> Found {
         let name = |tag: u64| self.names.get(&tag).cloned();
         let barrier = match &hazard.fix {
@@ -596,61 +585,5 @@ impl State {
         }
         let told = all().take(PASSED).chain(all().skip(count - PASSED)).collect();
         (told, (PASSED, count - 2 * PASSED))
-    }
-}
-
-/// Accesses of bytes of resources, as those of memory.
-fn in_memory(aliases: &SparseAliases, accesses: &[(Range, Operand)]) -> Vec<(Range, Operand)> {
-    let of = |(range, operand): &(Range, Operand)| {
-        aliases.in_memory(&[*range]).into_iter().map(|range| (range, *operand)).collect::<Vec<_>>()
-    };
-    accesses.iter().flat_map(of).collect()
-}
-
-/// The ranges of a dependency, as those of memory.
-fn to_memory(aliases: &SparseAliases, told: &mut Told) {
-    for scope in told.available.iter_mut().chain(&mut told.visible) {
-        if let Some(ranges) = &mut scope.ranges {
-            *ranges = aliases.in_memory(ranges);
-        }
-        // Of a resource whose bytes do not lie together those of the barrier are known.
-        scope.resource = match scope.resource.map(|resource| aliases.in_memory(&[resource])) {
-            Some(all) if let [whole] = all[..] => Some(whole),
-            _ => None,
-        };
-    }
-    for transition in &mut told.transitions {
-        transition.ranges = aliases.in_memory(&transition.ranges);
-    }
-}
-
-/// What a command that moves bytes reads and writes, by region.
-pub struct Transfer {
-    footprint: Footprint,
-    /// Its accesses: reads and writes.
-    does: (Accesses, Accesses),
-}
-
-impl Transfer {
-    /// Nothing yet.
-    pub fn new(reads: Accesses, writes: Accesses) -> Transfer {
-        Transfer { footprint: Footprint::new(), does: (reads, writes) }
-    }
-
-    /// It reads these bytes.
-    pub fn read(&mut self, address: u64, size: u64) {
-        let operand = Operand::fixed(self.does.0, Accesses::empty());
-        self.footprint.add(Range::new(address, size), operand);
-    }
-
-    /// It writes these bytes.
-    pub fn write(&mut self, address: u64, size: u64) {
-        let operand = Operand::fixed(Accesses::empty(), self.does.1);
-        self.footprint.add(Range::new(address, size), operand);
-    }
-
-    /// The runs of bytes.
-    pub fn runs(self) -> Vec<(Range, Operand)> {
-        self.footprint.runs()
     }
 }

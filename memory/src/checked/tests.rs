@@ -1,6 +1,7 @@
 //! Planted bugs, each beside its fixed twin, driven lane by lane.
 
 use super::*;
+use crate::access::Reference;
 use crate::agent::Placement;
 use crate::finding::{Edit, Fact, FindingId, Missing};
 use crate::outline::BarrierPlace;

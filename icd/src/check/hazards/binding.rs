@@ -1,23 +1,9 @@
 //! Sparse resources, and the bindings that vkQueueBindSparse makes to them.
 
-use super::{At, Found, Hazards, State};
-use pellucid_memory::aliases::SparseAliases;
+use super::{At, Found, Hazards};
 use pellucid_memory::commands::{Payload, QueueId, Range};
-use pellucid_memory::device::Allocation;
-use std::sync::Arc;
 
 impl Hazards {
-    /// What sparse resources share now.
-    pub fn aliases(&self) -> Arc<SparseAliases> {
-        self.state.lock().aliases.clone()
-    }
-
-    /// A part of memory, from an offset on, is bound to bytes of a resource with SPARSE_ALIASED, or nothing is
-    /// any more.
-    pub fn alias(&self, bytes: Range, memory: Option<(&Arc<Allocation>, u64)>) {
-        self.state.lock().alias(bytes, memory);
-    }
-
     /// These are the addresses of a sparse resource from now on.
     pub fn sparse(&self, address: u64, size: u64) {
         self.state.lock().tracker.sparse(Range::new(address, size));
@@ -50,13 +36,5 @@ impl Hazards {
     /// The batch has ended.
     pub fn end_bindings(&self, queue: u32) {
         self.state.lock().tracker.end_bindings(QueueId(queue));
-    }
-}
-
-impl State {
-    pub(super) fn alias(&mut self, bytes: Range, memory: Option<(&Arc<Allocation>, u64)>) {
-        if memory.is_some() || self.aliases.touch(bytes) {
-            Arc::make_mut(&mut self.aliases).bind(bytes, memory);
-        }
     }
 }

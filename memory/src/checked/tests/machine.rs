@@ -1,7 +1,7 @@
 //! A dispatch whose lanes are driven one by one.
 
 use super::super::*;
-use crate::access::ShaderRead;
+use crate::access::{Reference, ShaderRead};
 use crate::agent::Placement;
 use crate::finding::FindingId;
 use crate::system::{LANES, MemoryView};
