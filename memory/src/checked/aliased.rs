@@ -88,6 +88,10 @@ fn lane_at<'a>(memory: &'a [MemoryRange], to: &Pointers<'a>, lane: usize, bytes:
     }
 }
 
+/// Makes an access of some lanes: of a vector, or of a component of it by its number.
+type Serve<'a> =
+    dyn FnMut(&mut CheckedMemory, Pointers<'_>, Mask, &Access, Option<usize>) -> Result<(), Trap> + 'a;
+
 /// Lanes that are left.
 #[derive(Default)]
 struct Left {
@@ -216,13 +220,7 @@ impl CheckedMemory {
         (at, to): (Site, Pointers<'_>),
         left: Left,
         access: &Access,
-        does: &mut dyn FnMut(
-            &mut CheckedMemory,
-            Pointers<'_>,
-            Mask,
-            &Access,
-            Option<usize>,
-        ) -> Result<(), Trap>,
+        does: &mut Serve<'_>,
     ) -> Result<(), Trap> {
         let whole = left.all & !left.apart;
         if whole != 0 {
