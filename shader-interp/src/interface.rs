@@ -139,6 +139,18 @@ pub struct SamplerYcbcrConversion {
     pub explicit: bool,
 }
 
+/// How the texels of a filter's footprint become one (VkSamplerReductionMode).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Reduction {
+    /// The mean, by their weights.
+    #[default]
+    WeightedAverage,
+    /// Of each component the least of those that have a weight.
+    Min,
+    /// Of each component the greatest of those that have a weight.
+    Max,
+}
+
 /// A sampler's state that compute sampling needs (VkSamplerCreateInfo).
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Sampler {
@@ -168,6 +180,9 @@ pub struct Sampler {
     pub unnormalized: bool,
     /// Compare operation (VkCompareOp number) if enabled.
     pub compare: Option<i32>,
+    /// What becomes of the texels of a footprint.
+    #[serde(default)]
+    pub reduction: Reduction,
     /// The conversion of what it samples, if that is enabled.
     pub conversion: Option<SamplerYcbcrConversion>,
 }

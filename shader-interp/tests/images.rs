@@ -6,7 +6,7 @@ use pellucid_memory::checked::{CheckOptions, CheckedMemory, DispatchInfo};
 use pellucid_memory::device::MemoryRange;
 use pellucid_shader_interp::exec::modelled::{self, ModelledOptions, SeededScheduler};
 use pellucid_shader_interp::exec::plain::{PlainOptions, dispatch};
-use pellucid_shader_interp::interface::{Descriptor, Grid, ImageView, Resources, Sampler};
+use pellucid_shader_interp::interface::{Descriptor, Grid, ImageView, Reduction, Resources, Sampler};
 use pellucid_shader_interp::math::format::properties;
 use pellucid_shader_interp::{CompileOptions, compile};
 
@@ -51,6 +51,7 @@ const NEAREST: Sampler = Sampler {
     border: [0; 4],
     unnormalized: false,
     compare: None,
+    reduction: Reduction::WeightedAverage,
     conversion: None,
     max_anisotropy: 1.0,
 };

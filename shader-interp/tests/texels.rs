@@ -4,7 +4,7 @@ use pellucid_memory::access::Reference;
 use pellucid_memory::device::MemoryRange;
 use pellucid_memory::random::Random;
 use pellucid_shader_interp::exec::plain::{PlainOptions, dispatch};
-use pellucid_shader_interp::interface::{Descriptor, Grid, ImageView, Resources, Sampler};
+use pellucid_shader_interp::interface::{Descriptor, Grid, ImageView, Reduction, Resources, Sampler};
 use pellucid_shader_interp::math::format::{FORMATS, FormatInfo, Numeric, feature};
 use pellucid_shader_interp::tier::Tier;
 use pellucid_shader_interp::{CompileOptions, Program, compile};
@@ -63,6 +63,7 @@ const SAMPLER: Sampler = Sampler {
     border: [0; 4],
     unnormalized: false,
     compare: None,
+    reduction: Reduction::WeightedAverage,
     conversion: None,
     max_anisotropy: 1.0,
 };

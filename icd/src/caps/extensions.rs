@@ -31,6 +31,7 @@ pub const INSTANCE: &[Extension] = &[
 
 /// Device extensions.
 pub const DEVICE: &[Extension] = &[
+    e("VK_EXT_4444_formats", 1),
     e("VK_EXT_calibrated_timestamps", 2),
     e("VK_EXT_custom_border_color", 12),
     e("VK_EXT_descriptor_buffer", 1),
@@ -51,6 +52,7 @@ pub const DEVICE: &[Extension] = &[
     e("VK_EXT_pipeline_robustness", 1),
     e("VK_EXT_private_data", 1),
     e("VK_EXT_robustness2", 1),
+    e("VK_EXT_sampler_filter_minmax", 2),
     e("VK_EXT_scalar_block_layout", 1),
     e("VK_EXT_separate_stencil_usage", 1),
     e("VK_EXT_shader_atomic_float", 1),
@@ -69,6 +71,9 @@ pub const DEVICE: &[Extension] = &[
     e("VK_EXT_ycbcr_2plane_444_formats", 1),
     e("VK_EXT_ycbcr_image_arrays", 1),
     e("VK_EXT_zero_initialize_device_memory", 1),
+    e("VK_GOOGLE_decorate_string", 1),
+    e("VK_GOOGLE_hlsl_functionality1", 1),
+    e("VK_GOOGLE_user_type", 1),
     e("VK_INTEL_shader_integer_functions2", 1),
     e("VK_KHR_16bit_storage", 1),
     e("VK_KHR_8bit_storage", 1),
@@ -130,6 +135,7 @@ pub const DEVICE: &[Extension] = &[
     e("VK_KHR_synchronization2", 1),
     e("VK_KHR_timeline_semaphore", 2),
     e("VK_KHR_uniform_buffer_standard_layout", 1),
+    e("VK_KHR_variable_pointers", 1),
     e("VK_KHR_vulkan_memory_model", 3),
     e("VK_KHR_workgroup_memory_explicit_layout", 1),
     e("VK_KHR_zero_initialize_workgroup_memory", 1),

@@ -103,6 +103,7 @@ impl Features {
             descriptor_binding_partially_bound,
             descriptor_binding_variable_descriptor_count,
             runtime_descriptor_array,
+            sampler_filter_minmax,
             scalar_block_layout,
             imageless_framebuffer,
             uniform_buffer_standard_layout,
@@ -301,6 +302,7 @@ const EXTENSIONS: &[FeatureStructure] = given! {
     PhysicalDeviceCooperativeMatrixFeaturesKHR { cooperative_matrix, cooperative_matrix_robust_buffer_access }
     PhysicalDeviceCopyMemoryIndirectFeaturesKHR { indirect_memory_copy, indirect_memory_to_image_copy }
     PhysicalDeviceCopyMemoryIndirectFeaturesNV { indirect_copy }
+    PhysicalDevice4444FormatsFeaturesEXT { format_a4r4g4b4, format_a4b4g4r4 }
     PhysicalDeviceCustomBorderColorFeaturesEXT { custom_border_colors, custom_border_color_without_format }
     PhysicalDeviceDescriptorBufferFeaturesEXT {
         descriptor_buffer, descriptor_buffer_capture_replay, descriptor_buffer_image_layout_ignored,

@@ -56,7 +56,9 @@ fn image_features(info: &FormatInfo, tiling: vk::ImageTiling) -> u32 {
         vk::ImageTiling::OPTIMAL => !feature::VERTEX_BUFFER,
         _ => !(feature::VERTEX_BUFFER | feature::DEPTH_STENCIL_ATTACHMENT),
     };
-    info.image_features | info.graphics_features & graphics
+    let filtered = info.image_features & feature::SAMPLED_IMAGE_FILTER_LINEAR != 0;
+    let minmax = if filtered { feature::SAMPLED_IMAGE_FILTER_MINMAX } else { 0 };
+    info.image_features | minmax | info.graphics_features & graphics
 }
 
 /// Features of buffers of a format.

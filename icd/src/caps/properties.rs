@@ -203,8 +203,8 @@ impl Caps {
             supported_stencil_resolve_modes: vk::ResolveModeFlags::SAMPLE_ZERO,
             independent_resolve_none: vk::FALSE,
             independent_resolve: vk::FALSE,
-            filter_minmax_single_component_formats: vk::FALSE,
-            filter_minmax_image_component_mapping: vk::FALSE,
+            filter_minmax_single_component_formats: vk::TRUE,
+            filter_minmax_image_component_mapping: vk::TRUE,
             max_timeline_semaphore_value_difference: u64::MAX / 2,
             framebuffer_integer_color_sample_counts: vk::SampleCountFlags::TYPE_1,
             ..Default::default()

@@ -73,6 +73,30 @@ fn refused_with_conversion(info: &vk::SamplerCreateInfo<'_>) -> Option<&'static 
     (info.unnormalized_coordinates == vk::TRUE).then_some("has unnormalized coordinates")
 }
 
+/// How a sampler reduces texels (VkSamplerReductionModeCreateInfo).
+///
+/// # Errors
+/// A mode that is not there, or one that the sampler must not have.
+///
+/// # Safety
+/// `info` is the application's.
+unsafe fn reduction(info: &vk::SamplerCreateInfo<'_>, converts: bool) -> Outcome<interface::Reduction> {
+    // SAFETY: the contract.
+    let asked = unsafe { ffi::find::<vk::SamplerReductionModeCreateInfo<'_>>(info.p_next) };
+    let reduction = match asked.map(|asked| asked.reduction_mode).unwrap_or_default() {
+        vk::SamplerReductionMode::WEIGHTED_AVERAGE => return Ok(interface::Reduction::WeightedAverage),
+        vk::SamplerReductionMode::MIN => interface::Reduction::Min,
+        vk::SamplerReductionMode::MAX => interface::Reduction::Max,
+        other => return Err(Error::usage(format!("VkSamplerReductionMode {}", other.as_raw()))),
+    };
+    if info.compare_enable == vk::TRUE || converts {
+        let text =
+            "a sampler that compares, or converts Y'CbCr, has VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE";
+        return Err(Error::usage(text));
+    }
+    Ok(reduction)
+}
+
 /// The raw components of a border color.
 ///
 /// # Errors
@@ -120,6 +144,7 @@ creates! {
             border: border(info)?,
             unnormalized: info.unnormalized_coordinates == vk::TRUE,
             compare: (info.compare_enable == vk::TRUE).then(|| info.compare_op.as_raw()),
+            reduction: reduction(info, conversion.is_some())?,
             conversion: conversion.map(|conversion| conversion.state),
         };
         let flag = vk::SamplerCreateFlags::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT;

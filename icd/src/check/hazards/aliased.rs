@@ -7,6 +7,9 @@ use pellucid_memory::commands::{Hazard, Operand, Range};
 use pellucid_memory::device::Allocation;
 use std::sync::Arc;
 
+/// Accesses of memory, and the pieces that they are of resources.
+type InMemory = (Vec<(Range, Operand)>, Vec<Piece>);
+
 impl Hazards {
     /// What sparse resources share now.
     pub fn aliases(&self) -> Arc<SparseAliases> {
@@ -29,10 +32,7 @@ impl State {
 
     /// Accesses of bytes of resources, as those of memory, and how these are pieces of each other; nothing if
     /// resources share none of them.
-    pub(super) fn in_memory(
-        &self,
-        accesses: &[(Range, Operand)],
-    ) -> Option<(Vec<(Range, Operand)>, Vec<Piece>)> {
+    pub(super) fn in_memory(&self, accesses: &[(Range, Operand)]) -> Option<InMemory> {
         let aliases = &self.aliases;
         let touched = || accesses.iter().filter(|(range, _)| aliases.touch(*range));
         touched().next()?;

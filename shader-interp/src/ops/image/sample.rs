@@ -2,14 +2,14 @@
 //! filtering, gathering, and LOD queries.
 //!
 //! Each texel that has a weight is an access of its own, made for all lanes together; a lane whose weight is
-//! zero does not touch the texel. Fractions keep the precision of single-precision coordinates, and sums are
+//! zero does not touch the texel, and reductions leave it out. Fractions keep the precision of single-precision coordinates, and sums are
 //! made in double precision, so that equal texels give themselves whatever their weights.
 
 use super::address::Texels;
 use super::footprint::{Footprint, Place, Position, Sampling, Shift, YES};
 use super::level::{Levels, Wanted};
 use super::{ImageInstruction, Operation, texel, view, ycbcr};
-use crate::interface::Descriptor;
+use crate::interface::{Descriptor, Reduction};
 use crate::ir::{ImageDim, ImageSampling};
 use crate::math::format::Numeric;
 use crate::math::single::n_clamp;
@@ -82,7 +82,7 @@ fn filtered<M: MemorySystem>(
     }
     let levels = work.levels(mask, &scales.lod, wanted.min_lod);
     let offsets = if variant.offsets == 0 { &[] } else { offsets };
-    let mut sums = Sums::default();
+    let mut sums = Sums::new(sampler.reduction);
     let most = (0..LANES).filter(|&lane| work.active.0[lane] != 0).map(|lane| scales.samples[lane]).max();
     for n in 0..most.unwrap_or(0) {
         let shift =
@@ -121,23 +121,43 @@ fn wanted<'a>(
     (wanted, rest)
 }
 
-/// Weighted components so far.
+/// What has become of components so far.
 struct Sums {
-    /// Weighted, so far.
+    /// Their sum, weighted, or the least or greatest one.
     sums: [[f64; LANES]; 4],
+    reduction: Reduction,
     /// The only texel's components, if there was but one, of full weight: they are passed on bit by bit.
     single: Option<[Lanes; 4]>,
     /// Texels added.
     count: usize,
 }
 
-impl Default for Sums {
-    fn default() -> Sums {
-        Sums { sums: [[0.0; LANES]; 4], single: None, count: 0 }
-    }
-}
-
 impl Sums {
+    /// No texel yet.
+    fn new(reduction: Reduction) -> Sums {
+        let none = match reduction {
+            Reduction::WeightedAverage => 0.0,
+            Reduction::Min => f64::INFINITY,
+            Reduction::Max => f64::NEG_INFINITY,
+        };
+        Sums { sums: [[none; LANES]; 4], reduction, single: None, count: 0 }
+    }
+
+    /// Adds component `k` of a texel.
+    #[inline(always)]
+    fn add(&mut self, k: usize, texel: &Lanes, weights: &[f64; LANES]) {
+        let sums = &mut self.sums[k];
+        for lane in 0..LANES {
+            let (sum, value, weight) = (sums[lane], f64::from(f32::from_bits(texel.0[lane])), weights[lane]);
+            let new = match self.reduction {
+                Reduction::WeightedAverage => sum + weight * value,
+                Reduction::Min => sum.min(value),
+                Reduction::Max => sum.max(value),
+            };
+            sums[lane] = if weight > 0.0 { new } else { sum };
+        }
+    }
+
     #[inline(always)]
     fn component(&self, k: usize) -> Lanes {
         match &self.single {
@@ -244,12 +264,7 @@ impl Sampling<'_> {
             let wanted = Lanes(weights.map(|weight| if weight > 0.0 { YES } else { 0 }));
             let Some(texel) = self.texel(memory, &place, &wanted, reference)? else { continue };
             let whole = (0..LANES).all(|lane| weights[lane] == 1.0 || self.active.0[lane] == 0);
-            for k in (0..4).filter(|k| self.has(*k)) {
-                for lane in 0..LANES {
-                    let term = weights[lane] * f32::from_bits(texel[k].0[lane]) as f64;
-                    sums.sums[k][lane] += if weights[lane] > 0.0 { term } else { 0.0 };
-                }
-            }
+            (0..4).filter(|k| self.has(*k)).for_each(|k| sums.add(k, &texel[k], weights));
             sums.count += 1;
             sums.single = (whole || self.texels.info.numeric.is_integer()).then_some(texel);
         }

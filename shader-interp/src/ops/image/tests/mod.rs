@@ -6,7 +6,7 @@ mod planar;
 mod sampling;
 
 use super::ImageInstruction;
-use crate::interface::{Descriptor, ImageView, Resources, Sampler};
+use crate::interface::{Descriptor, ImageView, Reduction, Resources, Sampler};
 use crate::ir::{ImageDim, ImageOperand, ImageSampling, OpKind, Scalar, Value};
 use crate::math::format::{self, FormatInfo};
 use pellucid_memory::access::{Access, AtomicOp, Site};
@@ -274,6 +274,7 @@ const LINEAR: Sampler = Sampler {
     border: [0; 4],
     unnormalized: false,
     compare: None,
+    reduction: Reduction::WeightedAverage,
     conversion: None,
 };
 

@@ -85,6 +85,36 @@ fn linear_filtering_weighs_neighbours() {
 }
 
 #[test]
+fn reductions_take_the_least_or_greatest_of_what_has_a_weight() {
+    let mut image = float_image([2, 2, 1], 1, 1, &[0.0, 4.0, 8.0, -16.0]);
+    let border = [10.0f32.to_bits(); 4];
+    let [least, greatest] = [Reduction::Min, Reduction::Max].map(|reduction| Sampler {
+        address: [3; 3],
+        border,
+        reduction,
+        ..LINEAR
+    });
+    let d2 =
+        |image: &mut _, sampler, x: f32, y: f32| sample(image, ImageDim::D2, false, sampler, &[x, y, 0.0]);
+    // All four; two of a row; one, whose neighbours have no weight; one and the border.
+    assert_eq!([least, greatest].map(|s| d2(&mut image, s, 0.5, 0.6)), [-16.0, 8.0]);
+    assert_eq!([least, greatest].map(|s| d2(&mut image, s, 0.5, 0.25)), [0.0, 4.0]);
+    assert_eq!([least, greatest].map(|s| d2(&mut image, s, 0.75, 0.25)), [4.0, 4.0]);
+    assert_eq!([least, greatest].map(|s| d2(&mut image, s, 0.1, 0.25)), [0.0, 10.0]);
+    // Nearest: one texel.
+    let nearest = |s: Sampler| Sampler { mag_linear: false, min_linear: false, ..s };
+    assert_eq!([least, greatest].map(|s| d2(&mut image, nearest(s), 0.4, 0.6)), [8.0, 8.0]);
+    // Between levels of 4, 2 and 1 texels.
+    let mut levels = float_image([4, 1, 1], 1, 3, &[1.0, 9.0, 3.0, 4.0, 20.0, 7.0, 30.0]);
+    let at = |image: &mut _, s: Sampler, lod: f32| {
+        sample(image, ImageDim::D1, false, Sampler { mip_linear: true, address: [2; 3], ..s }, &[0.5, lod])
+    };
+    assert_eq!([least, greatest].map(|s| at(&mut levels, s, 0.0)), [3.0, 9.0]);
+    assert_eq!([least, greatest].map(|s| at(&mut levels, s, 0.5)), [3.0, 20.0]);
+    assert_eq!([least, greatest].map(|s| at(&mut levels, s, 1.5)), [7.0, 30.0]);
+}
+
+#[test]
 fn texels_without_weight_are_not_touched() {
     let mut image = float_image([4, 4, 1], 1, 1, &[1.0; 16]);
     sample(&mut image, ImageDim::D2, false, LINEAR, &[0.125, 0.125, 0.0]);
