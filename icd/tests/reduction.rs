@@ -136,9 +136,8 @@ fn the_least_and_the_greatest_texel_with_a_weight_is_what_is_sampled() {
         let last = if fraction > 0.0 { first + 1 } else { first };
         (first..=last).map(|texel| texel.clamp(0, SIDE as i32 - 1) as u32)
     };
-    let modes: [(vk::SamplerReductionMode, fn(f32, f32) -> f32); 2] =
-        [(vk::SamplerReductionMode::MIN, f32::min), (vk::SamplerReductionMode::MAX, f32::max)];
-    for (mode, reduce) in modes {
+    for mode in [vk::SamplerReductionMode::MIN, vk::SamplerReductionMode::MAX] {
+        let reduce = if mode == vk::SamplerReductionMode::MIN { f32::min } else { f32::max };
         let expected = places.iter().map(|[x, y]| {
             let texel = |(x, y): (u32, u32)| texels[(y * SIDE + x) as usize];
             let all = around(*y).flat_map(|y| around(*x).map(move |x| (x, y)));

@@ -26,6 +26,7 @@ mod read_only;
 mod rehearsal;
 mod report;
 mod serve;
+mod shown;
 mod superseded;
 mod words;
 

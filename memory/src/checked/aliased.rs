@@ -4,69 +4,17 @@
 use super::CheckedMemory;
 use super::by_lane::resolve;
 use super::partly::further;
+use super::shown::Part;
 use crate::access::{Access, AtomicOp, Reference, Site};
 use crate::aliases::SparseAliases;
-use crate::commands::{Range, RangeMap};
+use crate::commands::Range;
 use crate::component::each;
 use crate::device::MemoryRange;
 use crate::finding::AccessKind;
 use crate::plain::address_of;
-use crate::race::StaticAccess;
 use crate::raw::MemoryView;
 use crate::system::{Lanes, Mask, Pointers, Trap};
-use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// Bytes of memory as a resource has them: what to add to their address, wrapping.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Part {
-    /// For the address in the resource.
-    shown: u64,
-    /// For the offset into the view.
-    offset: u64,
-}
-
-/// Where instructions have accessed memory that resources share: by site and reference, and the bytes of
-/// memory.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Shown(BTreeMap<(Site, u32), RangeMap<Part>>);
-
-impl Shown {
-    /// An instruction accesses memory by these bytes of a resource; what was there is told so from now on.
-    fn note(&mut self, (site, reference): (Site, Reference), memory: Range, part: Part) {
-        let known = self.0.entry((site, reference.0)).or_default();
-        if known.around(memory.start).is_none_or(|(range, of)| *of != part || range.end < memory.end) {
-            known.take(memory);
-            known.insert(memory, part);
-        }
-    }
-
-    fn part(&self, kind: &StaticAccess, address: u64) -> Option<(Range, &Part)> {
-        self.0.get(&(kind.site, kind.variable))?.around(address)
-    }
-
-    /// The address in the resource, and the offset in the view, of a byte of memory that an instruction
-    /// accessed; nothing if it is shown as it is.
-    pub fn place(&self, kind: &StaticAccess, address: u64) -> Option<(u64, u64)> {
-        let (_, part) = self.part(kind, address)?;
-        Some((address.wrapping_add(part.shown), address.wrapping_add(part.offset)))
-    }
-
-    /// Calls `each` for the bytes of resources that an instruction accessed, by the bytes of memory.
-    #[inline(always)]
-    pub fn ranges(&self, kind: &StaticAccess, bytes: Range, mut each: impl FnMut(Range)) {
-        if self.0.is_empty() {
-            return each(bytes);
-        }
-        let mut at = bytes.start;
-        while at < bytes.end {
-            let Some((range, part)) = self.part(kind, at) else { return each(Range { start: at, ..bytes }) };
-            let end = range.end.min(bytes.end);
-            each(Range::new(at.wrapping_add(part.shown), end - at));
-            at = end;
-        }
-    }
-}
 
 /// What a lane accesses.
 struct At<'a> {

@@ -1,9 +1,9 @@
 //! Findings of one dispatch: each static pair once, with what is missing.
 
 use super::Robustness;
-use super::aliased::Shown;
 use super::conflicts::{Where, Who};
 use super::rehearsal::FollowedLoads;
+use super::shown::Shown;
 use crate::access::{AtomicOp, Reference, Site};
 use crate::agent::{Invocation, Placement};
 use crate::around::Around;

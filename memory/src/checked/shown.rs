@@ -1,0 +1,57 @@
+//! Where in resources the memory is that they share, and that instructions accessed.
+
+use crate::access::{Reference, Site};
+use crate::commands::{Range, RangeMap};
+use crate::race::StaticAccess;
+use std::collections::BTreeMap;
+
+/// Bytes of memory as a resource has them: what to add to their address, wrapping.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Part {
+    /// For the address in the resource.
+    pub shown: u64,
+    /// For the offset into the view.
+    pub offset: u64,
+}
+
+/// Where instructions have accessed memory that resources share: by site and reference, and the bytes of
+/// memory.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Shown(BTreeMap<(Site, u32), RangeMap<Part>>);
+
+impl Shown {
+    /// An instruction accesses memory by these bytes of a resource; what was there is told so from now on.
+    pub fn note(&mut self, (site, reference): (Site, Reference), memory: Range, part: Part) {
+        let known = self.0.entry((site, reference.0)).or_default();
+        if known.around(memory.start).is_none_or(|(range, of)| *of != part || range.end < memory.end) {
+            known.take(memory);
+            known.insert(memory, part);
+        }
+    }
+
+    fn part(&self, kind: &StaticAccess, address: u64) -> Option<(Range, &Part)> {
+        self.0.get(&(kind.site, kind.variable))?.around(address)
+    }
+
+    /// The address in the resource, and the offset in the view, of a byte of memory that an instruction
+    /// accessed; nothing if it is shown as it is.
+    pub fn place(&self, kind: &StaticAccess, address: u64) -> Option<(u64, u64)> {
+        let (_, part) = self.part(kind, address)?;
+        Some((address.wrapping_add(part.shown), address.wrapping_add(part.offset)))
+    }
+
+    /// Calls `each` for the bytes of resources that an instruction accessed, by the bytes of memory.
+    #[inline(always)]
+    pub fn ranges(&self, kind: &StaticAccess, bytes: Range, mut each: impl FnMut(Range)) {
+        if self.0.is_empty() {
+            return each(bytes);
+        }
+        let mut at = bytes.start;
+        while at < bytes.end {
+            let Some((range, part)) = self.part(kind, at) else { return each(Range { start: at, ..bytes }) };
+            let end = range.end.min(bytes.end);
+            each(Range::new(at.wrapping_add(part.shown), end - at));
+            at = end;
+        }
+    }
+}
