@@ -300,7 +300,7 @@ impl<'a> Parser<'a> {
             }
             _ => {}
         }
-        let mut words = vec![0];
+        let mut words = vec![form.opcode];
         let mut text = String::new();
         self.operands(&form, result, token, &mut words, &mut text)?;
         if !self.at_end() {

@@ -91,7 +91,10 @@ pub(super) fn read(
                 _ => {}
             }
         }
-        OperandKind::LiteralInteger => words.extend(literal(scalar_32)?),
+        OperandKind::LiteralInteger => match younger::encoding(words[0], token.text) {
+            Some(encoding) => words.push(encoding),
+            None => words.extend(literal(scalar_32)?),
+        },
         OperandKind::LiteralFloat => words.extend(literal(Scalar::Float { width: 32 })?),
         OperandKind::LiteralContextDependentNumber => {
             let Some(scalar) = words.get(1).and_then(|of| parser.types.scalars.get(of)) else {

@@ -191,3 +191,15 @@ fn lines_stand_before_instructions_of_blocks() {
     let own = format!("%9 = OpString \"mine\"\n{text}").replace("  OpReturn", "OpLine %9 1 1 OpReturn");
     assert_eq!(assemble_with_lines(&own, "a.spvasm", Named).unwrap(), assemble_with(&own, Named).unwrap());
 }
+
+#[test]
+fn younger_instructions_have_their_names() {
+    let int = "%1 = OpTypeInt 32 0\n%2 = OpConstant %1 8\n";
+    assert_eq!(body(&format!("{int}%3 = OpTypeVectorIdEXT %1 %2"))[8..], [4 << 16 | 5288, 3, 1, 2]);
+    assert_eq!(last(&format!("{int}%3 = OpConstantCompositeReplicateEXT %4 %2")), [4, 3, 2]);
+    for (name, number) in [("BFloat16KHR", 0), ("Float8E4M3EXT", 4214), ("Float8E5M2EXT", 4215), ("7", 7)] {
+        assert_eq!(last(&format!("%1 = OpTypeFloat 16 {name}")), [1, 16, number]);
+    }
+    assert_eq!(last("%1 = OpTypeFloat 16"), [1, 16]);
+    assert!(error("%1 = OpTypeInt 16 BFloat16KHR").contains("BFloat16KHR"));
+}

@@ -1,7 +1,7 @@
 //! Instructions, capabilities and execution modes that are younger than the grammar of the `rspirv` crate.
 
 use super::operand::{Operands, core_instruction};
-use pellucid_shader_interp::spirv::UNTYPED;
+use pellucid_shader_interp::spirv::{NEWER, UNTYPED};
 use rspirv::grammar::OperandKind::{IdRef, IdResult, IdResultType, LiteralInteger, StorageClass};
 use rspirv::grammar::OperandQuantifier::{One, ZeroOrMore, ZeroOrOne};
 use rspirv::grammar::{LogicalOperand, OperandKind, OperandQuantifier};
@@ -23,7 +23,10 @@ const CHAIN: Kinds = &[(IdResultType, One), (IdResult, One), (IdRef, One), (IdRe
 const ELEMENT_CHAIN: Kinds =
     &[(IdResultType, One), (IdResult, One), (IdRef, One), (IdRef, One), (IdRef, One), (IdRef, ZeroOrMore)];
 
-/// Operands of the instructions of SPV_KHR_untyped_pointers.
+const REPLICATE: Kinds = &[(IdResultType, One), (IdResult, One), (IdRef, One)];
+
+/// Operands of the instructions of SPV_KHR_untyped_pointers, SPV_EXT_long_vector and
+/// SPV_EXT_replicated_composites.
 const INSTRUCTIONS: &[(&str, Kinds)] = &[
     ("TypeUntypedPointerKHR", &[(IdResult, One), (StorageClass, One)]),
     (
@@ -38,7 +41,14 @@ const INSTRUCTIONS: &[(&str, Kinds)] = &[
         "UntypedArrayLengthKHR",
         &[(IdResultType, One), (IdResult, One), (IdRef, One), (IdRef, One), (LiteralInteger, One)],
     ),
+    ("TypeVectorIdEXT", &[(IdResult, One), (IdRef, One), (IdRef, One)]),
+    ("ConstantCompositeReplicateEXT", REPLICATE),
+    ("SpecConstantCompositeReplicateEXT", REPLICATE),
+    ("CompositeConstructReplicateEXT", REPLICATE),
 ];
+
+/// Names of encodings, the optional operand of OpTypeFloat, with their numbers.
+const ENCODINGS: &[(&str, u32)] = &[("BFloat16KHR", 0), ("Float8E4M3EXT", 4214), ("Float8E5M2EXT", 4215)];
 
 /// Names of capabilities with their numbers.
 const CAPABILITIES: &[(&str, u32)] = &[
@@ -62,13 +72,23 @@ const EXECUTION_MODES: &[(&str, u32)] =
 /// The instruction of that name, without `Op`.
 pub fn form(name: &str) -> Option<Form> {
     if let Some(grammar) = core_instruction(name) {
-        let op = grammar.opcode;
-        return Some(Form { opcode: op as u32, op, operands: grammar.operands.to_vec() });
+        let (op, mut operands) = (grammar.opcode, grammar.operands.to_vec());
+        if op == Op::TypeFloat {
+            // FP Encoding, which is a number here, or one of its names.
+            operands.push(LogicalOperand { kind: LiteralInteger, quantifier: ZeroOrOne });
+        }
+        return Some(Form { opcode: op as u32, op, operands });
     }
     let &(_, kinds) = INSTRUCTIONS.iter().find(|(younger, _)| *younger == name)?;
-    let &(opcode, op, _) = UNTYPED.iter().find(|(.., younger)| *younger == name)?;
+    let &(opcode, op, _) = UNTYPED.iter().chain(NEWER).find(|(.., younger)| *younger == name)?;
     let operands = kinds.iter().map(|&(kind, quantifier)| LogicalOperand { kind, quantifier }).collect();
     Some(Form { opcode, op, operands })
+}
+
+/// The number of the encoding of that name, for an operand of this instruction.
+pub fn encoding(opcode: u32, name: &str) -> Option<u32> {
+    let names = if opcode == Op::TypeFloat as u32 { ENCODINGS } else { &[] };
+    names.iter().find(|(younger, _)| *younger == name).map(|(_, number)| *number)
 }
 
 /// The number of the capability or execution mode of that name.

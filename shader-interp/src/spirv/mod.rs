@@ -53,7 +53,7 @@ use rustc_hash::FxHashMap;
 use site::Sites;
 pub use types::MAX_VECTOR;
 use types::Types;
-pub use words::{UNTYPED, UNTYPED_VARIABLE};
+pub use words::{NEWER, UNTYPED, UNTYPED_VARIABLE};
 
 /// Lowers the compute entry point that `options` name.
 ///

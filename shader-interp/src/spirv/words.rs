@@ -26,12 +26,12 @@ pub const UNTYPED: &[(u32, Op, &str)] = &[
     (4424, Op::InBoundsPtrAccessChain, "UntypedInBoundsPtrAccessChainKHR"),
     (4425, Op::ArrayLength, "UntypedArrayLengthKHR"),
 ];
-/// Instructions that are lowered like older ones.
-const NEWER: &[(u32, Op)] = &[
-    (TYPE_VECTOR_ID, Op::TypeVector),
-    (4461, Op::ConstantComposite),
-    (4462, Op::SpecConstantComposite),
-    (4463, Op::CompositeConstruct),
+/// Instructions that are lowered like older ones: opcode, the older one, and name without `Op`.
+pub const NEWER: &[(u32, Op, &str)] = &[
+    (TYPE_VECTOR_ID, Op::TypeVector, "TypeVectorIdEXT"),
+    (4461, Op::ConstantComposite, "ConstantCompositeReplicateEXT"),
+    (4462, Op::SpecConstantComposite, "SpecConstantCompositeReplicateEXT"),
+    (4463, Op::CompositeConstruct, "CompositeConstructReplicateEXT"),
 ];
 
 /// A module's words after the header was checked.
@@ -87,9 +87,8 @@ impl<'a> Stream<'a> {
             return Err(CompileError::Invalid(format!("word {start}: instruction of {count} words")));
         }
         let opcode = first & 0xffff;
-        let newer = NEWER.iter().find(|(newer, _)| *newer == opcode).map(|(_, op)| *op);
-        let untyped = || UNTYPED.iter().find(|(newer, ..)| *newer == opcode).map(|(_, op, _)| *op);
-        let op = newer.or_else(untyped).or_else(|| Op::from_u32(opcode));
+        let newer = NEWER.iter().chain(UNTYPED).find(|(newer, ..)| *newer == opcode).map(|(_, op, _)| *op);
+        let op = newer.or_else(|| Op::from_u32(opcode));
         let op =
             op.ok_or_else(|| CompileError::NotImplemented(format!("opcode {opcode} at word {start}")))?;
         Ok(Instruction { op, word, words: &self.words[start..start + count], bound: self.bound })
