@@ -262,9 +262,20 @@ fn a_blit_clamps_integers_to_what_the_format_can_hold() {
     for (from, to, color, expected) in [
         (vk::Format::R32G32_SINT, vk::Format::R8G8_SINT, [minus(-1000), 1000, 0, 0], 0x7f80),
         (vk::Format::R32G32_UINT, vk::Format::R8G8_UINT, [u32::MAX, 7, 0, 0], 0x07ff),
+        (vk::Format::R64_UINT, vk::Format::R8G8_UINT, [7, 1, 0, 0], 0x00ff),
+        (vk::Format::R64_SINT, vk::Format::R8G8_SINT, [7, u32::MAX, 0, 0], 0x0080),
+        (vk::Format::R64_UINT, vk::Format::R16_UINT, [7, 0, 0, 0], 7),
     ] {
         let word = blitted(&v, texel(&v, from), texel(&v, to), color)[0];
         assert_eq!(word & 0xffff, expected, "{from:?} to {to:?}");
+    }
+    for (from, to, color, expected) in [
+        (vk::Format::R64_UINT, vk::Format::R64_UINT, [1, 2, 3, 4], [1, 2]),
+        (vk::Format::R64_SINT, vk::Format::R64_SINT, [1, minus(-2), 3, 4], [1, minus(-2)]),
+        (vk::Format::R16_SINT, vk::Format::R64_SINT, [minus(-3), 0, 0, 0], [minus(-3), u32::MAX]),
+        (vk::Format::R32_UINT, vk::Format::R64_UINT, [u32::MAX, 9, 0, 0], [u32::MAX, 0]),
+    ] {
+        assert_eq!(blitted(&v, texel(&v, from), texel(&v, to), color), expected, "{from:?} to {to:?}");
     }
 }
 

@@ -193,21 +193,40 @@ fn layers(
     }
 }
 
+/// Component `k` of a texel of integers.
+fn integer(texel: [u32; 4], plane: &Plane<'_>, k: usize) -> i128 {
+    let signed = plane.format.numeric == Numeric::Sint;
+    if !plane.format.is_64_bit() {
+        return if signed { texel[k].cast_signed().into() } else { texel[k].into() };
+    }
+    // Two words of red.
+    let red = u64::from(texel[0]) | u64::from(texel[1]) << 32;
+    match k {
+        0 if signed => red.cast_signed().into(),
+        0 => red.into(),
+        3 => 1,
+        _ => 0,
+    }
+}
+
 /// Integers, clamped to what the target's format can hold (Vulkan 1.3, 19.5 *Image Copies With Scaling*).
 fn clamped(texel: [u32; 4], source: &Plane<'_>, target: &Plane<'_>) -> [u32; 4] {
-    if !target.format.numeric.is_integer() || target.format.is_64_bit() {
+    if !target.format.numeric.is_integer() {
         return texel;
     }
-    let signed = |plane: &Plane<'_>| plane.format.numeric == Numeric::Sint;
-    std::array::from_fn(|i| {
-        let bits = u32::from(target.format.fields[i].width).min(32);
-        if bits == 0 {
-            return texel[i];
-        }
-        let value = if signed(source) { i64::from(texel[i].cast_signed()) } else { i64::from(texel[i]) };
+    let signed = target.format.numeric == Numeric::Sint;
+    let held = |k: usize, bits: u32| {
         let (low, high) =
-            if signed(target) { (-1 << (bits - 1), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) };
-        value.clamp(low, high) as u32
+            if signed { (-1 << (bits - 1), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) };
+        integer(texel, source, k).clamp(low, high)
+    };
+    if target.format.is_64_bit() {
+        let red = held(0, 64);
+        return [red as u32, (red >> 32) as u32, 0, 0];
+    }
+    std::array::from_fn(|k| match u32::from(target.format.fields[k].width).min(32) {
+        0 => texel[k],
+        bits => held(k, bits) as u32,
     })
 }
 
