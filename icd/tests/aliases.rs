@@ -14,8 +14,8 @@ const BLOCK: u64 = 1 << 16;
 const WORDS: u32 = (BLOCK / 4) as u32;
 const NOTHING: vk::DependencyFlags = vk::DependencyFlags::empty();
 
-/// What `aliases.comp` uses: two buffers of four blocks, and the memory of two. Of `a` block 0 is the memory's
-/// block 1 and block 2 its block 0; of `b` blocks 1 and 2 are the memory.
+/// What `aliases.comp` uses: two buffers of four blocks, and the memory of two. Block 0 of `a` is block 1 of
+/// the memory, and its block 2 the memory's block 0; blocks 1 and 2 of `b` are the memory.
 struct Shared {
     v: Vulkan,
     a: vk::Buffer,

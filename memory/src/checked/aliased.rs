@@ -43,9 +43,9 @@ type Serve<'a> =
 /// Lanes that are left.
 #[derive(Default)]
 struct Left {
-    /// All of them.
+    /// Whatever their bytes are.
     all: Mask,
-    /// Those of them with bytes that resources share, which do not lie together.
+    /// Of them those with bytes that resources share, which do not lie together.
     apart: Mask,
 }
 

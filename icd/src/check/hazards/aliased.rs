@@ -1,5 +1,5 @@
-//! Memory that sparse resources share: the tracker knows it by its place in memory, everyone else by that in the
-//! resource.
+//! Memory that sparse resources share: the tracker knows it by its place in memory, everyone else by that in
+//! the resource.
 
 use super::{Hazards, State, Told, Translated};
 use pellucid_memory::aliases::{Piece, SparseAliases, shown};
@@ -16,8 +16,8 @@ impl Hazards {
         self.state.lock().aliases.clone()
     }
 
-    /// A part of memory, from an offset on, is bound to bytes of a resource with SPARSE_ALIASED, or nothing is
-    /// any more.
+    /// A part of memory, from an offset on, is bound to bytes of a resource with SPARSE_ALIASED, or nothing
+    /// is any more.
     pub fn alias(&self, bytes: Range, memory: Option<(&Arc<Allocation>, u64)>) {
         self.state.lock().alias(bytes, memory);
     }

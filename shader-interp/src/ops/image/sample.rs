@@ -2,8 +2,9 @@
 //! filtering, gathering, and LOD queries.
 //!
 //! Each texel that has a weight is an access of its own, made for all lanes together; a lane whose weight is
-//! zero does not touch the texel, and reductions leave it out. Fractions keep the precision of single-precision coordinates, and sums are
-//! made in double precision, so that equal texels give themselves whatever their weights.
+//! zero does not touch the texel, and reductions leave it out. Fractions keep the precision of
+//! single-precision coordinates, and sums are made in double precision, so that equal texels give themselves
+//! whatever their weights.
 
 use super::address::Texels;
 use super::footprint::{Footprint, Place, Position, Sampling, Shift, YES};
