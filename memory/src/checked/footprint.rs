@@ -22,13 +22,14 @@ impl CheckedMemory {
         let shown = &self.core.report.shown;
         // What is in memory that resources share is told by its place in the resource.
         let mut early = Footprint::new();
+        let mut early_slots: Vec<Option<usize>> = vec![None; self.core.kinds.list().len()];
         for (start, end, reader) in self.shadow.early_reads() {
             let kind = self.core.kinds.get(reader.kind);
             // The halves of a read-modify-write are one access, which is among the writes.
             if !kind.write {
-                shown.ranges(kind, Range { start, end }, |range| {
-                    early.add(range, self.operand(&reader, true))
-                });
+                let slot = &mut early_slots[reader.kind as usize];
+                let operand = || self.operand(&reader, true);
+                shown.ranges(kind, Range { start, end }, |range| early.add_to(slot, range, operand));
             }
         }
         let mut runs = Footprint::new();

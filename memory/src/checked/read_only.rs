@@ -254,8 +254,8 @@ impl ReadOnly {
             return false;
         }
         let key = (view.address, view.size());
-        // Views of one program seldom begin in the same place of different blocks.
-        let slot = ((view.address / BLOCK) ^ (view.address >> 32)) as usize % RECENT;
+        // Large views begin at multiples of large powers of two: the low bits alone would tell none apart.
+        let slot = (view.address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - RECENT.ilog2())) as usize;
         if self.last[slot].0 != key {
             self.last[slot] = (key, self.look(key));
         }
