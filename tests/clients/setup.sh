@@ -36,6 +36,22 @@ npm install --prefix "$folder" --no-audit --no-fund --silent webgpu@0.6.2 deno@2
 npm install --prefix "$folder/llama" --no-audit --no-fund --silent --ignore-scripts --omit=optional \
     node-llama-cpp@3.22.1 @node-llama-cpp/linux-x64@3.22.1 @node-llama-cpp/linux-x64-vulkan@3.22.1
 "$folder/venv/bin/python" "$here/llama_model.py" "$folder/llama/random.gguf"
+# Its tests of operators, from the sources that node-llama-cpp brings, against the libraries that it brings.
+if [ "${CLIENTS:-}" = all ] && [ ! -x "$folder/llama/operators/test-backend-ops" ]; then
+    rm -rf "$folder/llama/source"
+    git -c init.defaultBranch=main clone --quiet --no-checkout \
+        "$folder/llama/node_modules/node-llama-cpp/llama/gitRelease.bundle" "$folder/llama/source"
+    git -C "$folder/llama/source" checkout --quiet HEAD -- \
+        ggml/include ggml/src/ggml-vulkan tests/test-backend-ops.cpp
+    mkdir -p "$folder/llama/operators"
+    # Its back ends are looked for beside the program.
+    ln -sf "$folder"/llama/node_modules/@node-llama-cpp/linux-x64-vulkan/bins/linux-x64-vulkan/*.so \
+        "$folder/llama/operators"
+    g++ -O1 -std=c++17 -I"$folder/llama/source/ggml/include" "$folder/llama/source/tests/test-backend-ops.cpp" \
+        "$folder"/llama/operators/libggml.vulkan.*.so "$folder/llama/operators/libggml-base.so" \
+        -Wl,-rpath,"$folder/llama/operators" -Wl,--allow-shlib-undefined \
+        -o "$folder/llama/operators/test-backend-ops"
+fi
 
 if ! ls "$folder"/kompute/build/lib/kp*.so >/dev/null 2>&1; then
     mkdir -p "$folder/kompute"
