@@ -73,9 +73,7 @@ pub struct CheckedMemory {
     last_modify: u32,
     partly_bound: bool,
     /// What resources share, if the dispatch reaches any of it.
-    aliases: Arc<SparseAliases>,
-    /// There is such memory.
-    aliased: bool,
+    aliases: Option<Arc<SparseAliases>>,
     observing: bool,
     /// Pairs of instructions that communicated.
     communications: BTreeSet<(Site, Site)>,
@@ -131,8 +129,7 @@ impl CheckedMemory {
                 only_order: false,
             },
             partly_bound: false,
-            aliases: Arc::default(),
-            aliased: false,
+            aliases: None,
             observing: false,
             communications: BTreeSet::new(),
             shadow: Shadow::default(),
@@ -187,7 +184,6 @@ impl CheckedMemory {
         self.core.report.outline = info.outline;
         self.core.report.robust = info.robust;
         self.shadow.forget();
-        self.aliased = !info.aliases.is_empty();
         self.aliases = info.aliases;
         self.read_only = ReadOnly::new(info.written.map(|written| self.written_in_memory(written)));
         self.groups.clear();
@@ -215,7 +211,7 @@ impl CheckedMemory {
         self.core.begin_undefined(Unwritten::default());
         // Memory that is freed from here on is free.
         self.addresses = Arc::default();
-        (self.aliases, self.aliased) = (Arc::default(), false);
+        self.aliases = None;
         self.groups = Groups::default();
         self.read_only = ReadOnly::default();
         self.shadow.shrink();
@@ -311,7 +307,7 @@ impl MemorySystem for CheckedMemory {
         access: &Access,
         out: &mut [Lanes],
     ) -> Result<(), Trap> {
-        if self.aliased {
+        if self.aliases.is_some() {
             return self.load_aliased((at, from), mask, access, out);
         }
         physical_as_view!(self, from, mask, access);
@@ -330,7 +326,7 @@ impl MemorySystem for CheckedMemory {
         access: &Access,
         value: &[Lanes],
     ) -> Result<(), Trap> {
-        if self.aliased {
+        if self.aliases.is_some() {
             return self.store_aliased((at, to), mask, access, value);
         }
         physical_as_view!(self, to, mask, access);
@@ -353,7 +349,7 @@ impl MemorySystem for CheckedMemory {
         comparator: Option<&[Lanes]>,
         out: &mut [Lanes],
     ) -> Result<(), Trap> {
-        if self.aliased {
+        if self.aliases.is_some() {
             return self.modify_aliased((at, to), mask, access, (op, value, comparator), out);
         }
         physical_as_view!(self, to, mask, access);

@@ -61,7 +61,7 @@ pub(super) fn check_info(device: &Device, dispatch: Dispatch<'_>) -> DispatchInf
     let reaches = |memory: &MemoryRange| aliases.touch(Range::new(memory.address(), memory.size()));
     let aliased = !aliases.is_empty() && dispatch.memory().any(reaches);
     let info = told(dispatch, device.unwritten.lock().clone(), host);
-    DispatchInfo { aliases: if aliased { aliases } else { Arc::default() }, ..info }
+    DispatchInfo { aliases: aliased.then(|| aliases.clone()), ..info }
 }
 
 /// The same where resources share no memory, these bytes are undefined, and the host's cache of a machine
@@ -85,7 +85,7 @@ pub fn told(
         written: resources.written_by(program),
         partly_bound: resources.is_partly_bound(program),
         robust,
-        aliases: Arc::default(),
+        aliases: None,
         outline: program.outline.clone().map(|outline| outline as Arc<dyn Outline>),
     }
 }

@@ -16,22 +16,22 @@ use crate::raw::MemoryView;
 use crate::system::{Lanes, Mask, Pointers, Trap};
 use std::sync::Arc;
 
-/// What a lane accesses.
-struct At<'a> {
-    view: MemoryView<'a>,
-    offset: u64,
-}
-
-fn lane_at<'a>(memory: &'a [MemoryRange], to: &Pointers<'a>, lane: usize, bytes: u64) -> Option<At<'a>> {
+/// What a lane accesses: the view, and the offset into it.
+fn lane_at<'a>(
+    memory: &'a [MemoryRange],
+    to: &Pointers<'a>,
+    lane: usize,
+    bytes: u64,
+) -> Option<(MemoryView<'a>, u64)> {
     match *to {
         Pointers::View { view, offset, immediate } => {
-            Some(At { view: *view, offset: u64::from(offset.0[lane].wrapping_add(immediate)) })
+            Some((*view, u64::from(offset.0[lane].wrapping_add(immediate))))
         }
         Pointers::Workgroup { .. } => None,
         Pointers::Physical { low, high, immediate } => {
             let address = address_of((low, high, immediate), lane);
             let view = resolve(memory, address, bytes)?.through(Reference::PHYSICAL);
-            Some(At { view, offset: address - view.address })
+            Some((view, address - view.address))
         }
     }
 }
@@ -52,11 +52,9 @@ struct Left {
 impl CheckedMemory {
     /// What the dispatch may write (first bytes and those behind the last), by its place in memory.
     pub(super) fn written_in_memory(&self, written: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
-        if !self.aliased {
-            return written;
-        }
+        let Some(aliases) = &self.aliases else { return written };
         let ranges: Vec<Range> = written.into_iter().map(|(start, end)| Range { start, end }).collect();
-        self.aliases.in_memory(&ranges).into_iter().map(|range| (range.start, range.end)).collect()
+        aliases.in_memory(&ranges).into_iter().map(|range| (range.start, range.end)).collect()
     }
 
     /// Calls `does` for the lanes of `mask` whose `bytes` bytes lie together in memory that resources share,
@@ -68,12 +66,12 @@ impl CheckedMemory {
         bytes: u64,
         does: &mut dyn FnMut(&mut CheckedMemory, Pointers<'_>, Mask) -> Result<(), Trap>,
     ) -> Result<Left, Trap> {
-        let (aliases, addresses) = (self.aliases.clone(), self.addresses.clone());
+        let (aliases, addresses) = (self.aliases.clone().unwrap_or_default(), self.addresses.clone());
         let (mut left, mut todo) = (Left::default(), mask);
         while todo != 0 {
             let lane = todo.trailing_zeros() as usize;
             let bit = todo & todo.wrapping_neg();
-            let Some(At { view, offset }) = lane_at(&addresses, to, lane, bytes) else {
+            let Some((view, offset)) = lane_at(&addresses, to, lane, bytes) else {
                 (left.all, todo) = (left.all | bit, todo & !bit);
                 continue;
             };
@@ -90,9 +88,10 @@ impl CheckedMemory {
             let (mut group, mut offsets) = (0, Lanes::ZERO);
             while todo != 0 {
                 let lane = todo.trailing_zeros() as usize;
-                let here = lane_at(&addresses, to, lane, bytes).filter(|at| at.view.address == view.address);
+                let here =
+                    lane_at(&addresses, to, lane, bytes).filter(|(other, _)| other.address == view.address);
                 let start = here
-                    .map(|at| view.address.wrapping_add(at.offset))
+                    .map(|(_, offset)| view.address.wrapping_add(offset))
                     .filter(|start| *start >= window.start && start.saturating_add(bytes) <= window.end);
                 let Some(start) = start else { break };
                 offsets.0[lane] = (start - window.start) as u32;
@@ -108,6 +107,40 @@ impl CheckedMemory {
         Ok(left)
     }
 
+    /// Makes an access of the lanes of `mask`: of those whose bytes lie together in shared memory there, of
+    /// those whose bytes resources share and do not lie together component by component, of the others as
+    /// anywhere.
+    fn serve_aliased(
+        &mut self,
+        (at, to): (Site, Pointers<'_>),
+        mask: Mask,
+        access: &Access,
+        does: &mut Serve<'_>,
+    ) -> Result<(), Trap> {
+        let size = u64::from(access.size);
+        let all = size * u64::from(access.components);
+        let left = self
+            .in_memory((at, &to), mask, all, &mut |memory, to, mask| does(memory, to, mask, access, None))?;
+        let whole = left.all & !left.apart;
+        if whole != 0 {
+            does(self, to, whole, access, None)?;
+        }
+        if left.apart == 0 {
+            return Ok(());
+        }
+        let one = Access { components: 1, ..*access };
+        for k in 0..usize::from(access.components) {
+            let to = further(&to, k as u32 * u32::from(access.size));
+            let rest = self.in_memory((at, &to), left.apart, size, &mut |memory, to, mask| {
+                does(memory, to, mask, &one, Some(k))
+            })?;
+            if rest.all != 0 {
+                does(self, to, rest.all, &one, Some(k))?;
+            }
+        }
+        Ok(())
+    }
+
     /// [`crate::system::MemorySystem::load`].
     #[cold]
     pub(super) fn load_aliased(
@@ -120,25 +153,10 @@ impl CheckedMemory {
         if self.observing {
             self.observe_read(at, &from, mask, access, AccessKind::Read);
         }
-        let size = u64::from(access.size);
-        let all = size * u64::from(access.components);
-        let left = self.in_memory((at, &from), mask, all, &mut |memory, from, mask| {
-            let mut there = vec![Lanes::ZERO; out.len()];
-            memory.load_all((at, from), mask, access, &mut there)?;
-            out.iter_mut()
-                .zip(&there)
-                .for_each(|(out, there)| each(mask, |lane| out.0[lane] = there.0[lane]));
-            Ok(())
-        })?;
-        self.take_apart((at, from), left, access, &mut |memory, from, mask, access, k| {
-            let part = match k {
-                None => &mut *out,
-                Some(k) => &mut out[k * lanes(access)..(k + 1) * lanes(access)],
-            };
-            let mut there = vec![Lanes::ZERO; part.len()];
-            memory.load_all((at, from), mask, access, &mut there)?;
-            put_lanes(part, &there, mask);
-            Ok(())
+        self.serve_aliased((at, from), mask, access, &mut |memory, from, mask, access, k| {
+            let all = out.len();
+            let out = &mut out[registers(access, k, all)];
+            put(out, mask, |there| memory.load_all((at, from), mask, access, there))
         })
     }
 
@@ -151,44 +169,10 @@ impl CheckedMemory {
         access: &Access,
         value: &[Lanes],
     ) -> Result<(), Trap> {
-        let all = u64::from(access.size) * u64::from(access.components);
-        let left = self.in_memory((at, &to), mask, all, &mut |memory, to, mask| {
-            memory.store_all((at, to), mask, access, value)
-        })?;
-        self.take_apart((at, to), left, access, &mut |memory, to, mask, access, k| {
-            let part = k.map_or(value, |k| &value[k * lanes(access)..(k + 1) * lanes(access)]);
-            memory.store_bound((at, to), mask, access, part)
+        self.serve_aliased((at, to), mask, access, &mut |memory, to, mask, access, k| {
+            let value = &value[registers(access, k, value.len())];
+            memory.store_bound((at, to), mask, access, value)
         })
-    }
-
-    /// Accesses of lanes whose bytes do not lie together: those whose bytes resources share component by
-    /// component (`Some` of its number), the others as a whole.
-    fn take_apart(
-        &mut self,
-        (at, to): (Site, Pointers<'_>),
-        left: Left,
-        access: &Access,
-        does: &mut Serve<'_>,
-    ) -> Result<(), Trap> {
-        let whole = left.all & !left.apart;
-        if whole != 0 {
-            does(self, to, whole, access, None)?;
-        }
-        if left.apart == 0 {
-            return Ok(());
-        }
-        let one = Access { components: 1, ..*access };
-        for k in 0..usize::from(access.components) {
-            let to = further(&to, k as u32 * u32::from(access.size));
-            let rest =
-                self.in_memory((at, &to), left.apart, access.size.into(), &mut |memory, to, mask| {
-                    does(memory, to, mask, &one, Some(k))
-                })?;
-            if rest.all != 0 {
-                does(self, to, rest.all, &one, Some(k))?;
-            }
-        }
-        Ok(())
     }
 
     /// [`crate::system::MemorySystem::read_modify_write`].
@@ -198,40 +182,38 @@ impl CheckedMemory {
         (at, to): (Site, Pointers<'_>),
         mask: Mask,
         access: &Access,
-        (op, value, comparator): (AtomicOp, &[Lanes], Option<&[Lanes]>),
+        does: (AtomicOp, &[Lanes], Option<&[Lanes]>),
         out: &mut [Lanes],
     ) -> Result<(), Trap> {
         if self.observing {
-            self.observe_read(at, &to, mask, access, AccessKind::ReadModifyWrite(op));
+            self.observe_read(at, &to, mask, access, AccessKind::ReadModifyWrite(does.0));
         }
-        let mut modify = |memory: &mut CheckedMemory, to: Pointers<'_>, mask: Mask| {
-            let mut there = vec![Lanes::ZERO; out.len()];
-            let done = memory.modify_all((at, to), mask, access, (op, value, comparator), &mut there);
-            out.iter_mut()
-                .zip(&there)
-                .for_each(|(out, there)| each(mask, |lane| out.0[lane] = there.0[lane]));
-            done
-        };
-        let left = self.in_memory((at, &to), mask, access.size.into(), &mut modify)?;
-        let bound = self.resident(&to, left.all, access.size.into());
-        if bound != 0 {
-            modify(self, to, bound)?;
-        }
-        for lanes in out {
-            each(left.all & !bound, |lane| lanes.0[lane] = 0);
-        }
-        Ok(())
+        self.serve_aliased((at, to), mask, access, &mut |memory, to, mask, access, _| {
+            let bound = memory.zero_unbound(&to, mask, access, out);
+            if bound == 0 {
+                return Ok(());
+            }
+            put(out, bound, |there| memory.modify_all((at, to), bound, access, does, there))
+        })
     }
 }
 
-/// Takes over what these lanes loaded.
-fn put_lanes(out: &mut [Lanes], there: &[Lanes], mask: Mask) {
-    out.iter_mut().zip(there).for_each(|(out, there)| each(mask, |lane| out.0[lane] = there.0[lane]));
+/// Loads for these lanes, and leaves what the others have loaded.
+fn put(
+    out: &mut [Lanes],
+    mask: Mask,
+    loads: impl FnOnce(&mut [Lanes]) -> Result<(), Trap>,
+) -> Result<(), Trap> {
+    let mut there = vec![Lanes::ZERO; out.len()];
+    loads(&mut there)?;
+    out.iter_mut().zip(&there).for_each(|(out, there)| each(mask, |lane| out.0[lane] = there.0[lane]));
+    Ok(())
 }
 
-/// Registers of a component.
-fn lanes(access: &Access) -> usize {
-    if access.size == 8 { 2 } else { 1 }
+/// The registers of component `k`, or of all, of so many.
+fn registers(access: &Access, k: Option<usize>, all: usize) -> std::ops::Range<usize> {
+    let each = if access.size == 8 { 2 } else { 1 };
+    k.map_or(0..all, |k| k * each..(k + 1) * each)
 }
 
 /// The bytes of a view that lie together in shared memory around those accessed, by the addresses of the

@@ -184,7 +184,7 @@ impl CheckedMemory {
     /// Until [`CheckedMemory::choose_nothing`], this is what the model's choice is where it has one.
     pub fn choose(&mut self, chosen: Chosen) {
         let agent = self.agent_of(chosen.workgroup, chosen.local_index);
-        let word = self.aliases.address(chosen.address);
+        let word = self.shared_address(chosen.address);
         self.core.choices.retain(|choice| (choice.agent, choice.word) != (agent, word));
         self.core.choices.push(Choice { agent, word, value: chosen.value, saw: chosen.saw });
     }
@@ -210,10 +210,15 @@ impl CheckedMemory {
         workgroup.saturating_mul(self.workgroup_size).saturating_add(place)
     }
 
+    /// The address in memory of a byte of device memory, if resources share it.
+    fn shared_address(&self, address: u64) -> u64 {
+        self.aliases.as_ref().map_or(address, |aliases| aliases.address(address))
+    }
+
     /// The word where it is in memory, if resources share it.
     fn in_shared_memory(&self, word: &Word) -> Word {
-        let address = word.workgroup.map_or_else(|| self.aliases.address(word.address), |_| word.address);
-        Word { address, ..*word }
+        let of_device = word.workgroup.is_none();
+        Word { address: if of_device { self.shared_address(word.address) } else { word.address }, ..*word }
     }
 
     fn history(&mut self, word: &Word) -> History {

@@ -78,7 +78,7 @@ pub struct DispatchInfo {
     /// nothing is written there.
     pub partly_bound: bool,
     /// Memory that sparse resources share, if it reaches any.
-    pub aliases: Arc<SparseAliases>,
+    pub aliases: Option<Arc<SparseAliases>>,
     /// The shader's text. Without it, fixes assume that a barrier can stand between any two instructions, and
     /// any access can be atomic.
     pub outline: Option<Arc<dyn Outline>>,

@@ -52,7 +52,7 @@ impl Shared {
                 workgroup_size: 64,
                 placement: Placement::in_order(32),
                 partly_bound: true,
-                aliases: self.aliases.clone(),
+                aliases: Some(self.aliases.clone()),
                 ..DispatchInfo::default()
             });
             (0..2).for_each(|group| m.memory.workgroup_begin(group, 256, false));
