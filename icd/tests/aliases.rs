@@ -61,29 +61,10 @@ impl Shared {
             let info = vk::MemoryAllocateInfo::default().allocation_size(2 * BLOCK).memory_type_index(0);
             let memory = v.device.allocate_memory(&info, None).unwrap();
             let (results, _, seen) = v.buffer(256, 1);
-            let binding = |n| {
-                vk::DescriptorSetLayoutBinding::default()
-                    .binding(n)
-                    .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
-                    .descriptor_count(1)
-                    .stage_flags(vk::ShaderStageFlags::COMPUTE)
-            };
-            let bindings = [binding(0), binding(1), binding(2)];
-            let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
-            let sets = [v.device.create_descriptor_set_layout(&info, None).unwrap()];
-            let push =
-                [vk::PushConstantRange { stage_flags: vk::ShaderStageFlags::COMPUTE, offset: 0, size: 12 }];
-            let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&sets).push_constant_ranges(&push);
-            let layout = v.device.create_pipeline_layout(&info, None).unwrap();
+            let (layout, set) = v.descriptors(&[vk::DescriptorType::STORAGE_BUFFER; 3], 12).unwrap();
             let code: &[u8] = include_bytes!("shaders/aliases.spv");
             let code = ash::util::read_spv(&mut std::io::Cursor::new(code)).unwrap();
             let pipeline = v.pipeline(&code, c"main", layout).unwrap();
-            let sizes =
-                [vk::DescriptorPoolSize { ty: vk::DescriptorType::STORAGE_BUFFER, descriptor_count: 3 }];
-            let info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
-            let pool = v.device.create_descriptor_pool(&info, None).unwrap();
-            let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&sets);
-            let set = v.device.allocate_descriptor_sets(&info).unwrap()[0];
             let buffers = [a, b, results]
                 .map(|buffer| [vk::DescriptorBufferInfo { buffer, offset: 0, range: vk::WHOLE_SIZE }]);
             let writes: Vec<_> = (0..)

@@ -51,30 +51,10 @@ fn filtered(places: &[[f32; 2]], texels: &[f32], reduction: vk::SamplerReduction
             vk::DescriptorType::STORAGE_BUFFER,
             vk::DescriptorType::STORAGE_BUFFER,
         ];
-        let bindings: Vec<_> = (0..)
-            .zip(types)
-            .map(|(n, ty)| {
-                vk::DescriptorSetLayoutBinding::default()
-                    .binding(n)
-                    .descriptor_type(ty)
-                    .descriptor_count(1)
-                    .stage_flags(vk::ShaderStageFlags::COMPUTE)
-            })
-            .collect();
-        let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
-        let sets = [v.device.create_descriptor_set_layout(&info, None).unwrap()];
-        let layout = v
-            .device
-            .create_pipeline_layout(&vk::PipelineLayoutCreateInfo::default().set_layouts(&sets), None)
-            .unwrap();
+        let (layout, set) = v.descriptors(&types, 0).unwrap();
         let code: &[u8] = include_bytes!("shaders/sample.spv");
         let code = ash::util::read_spv(&mut std::io::Cursor::new(code)).unwrap();
         let pipeline = v.pipeline(&code, c"main", layout).unwrap();
-        let sizes = types.map(|ty| vk::DescriptorPoolSize { ty, descriptor_count: 1 });
-        let info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
-        let pool = v.device.create_descriptor_pool(&info, None).unwrap();
-        let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&sets);
-        let set = v.device.allocate_descriptor_sets(&info).unwrap()[0];
         let (from, _, source) = v.buffer(4 * texels.len() as u64, 1);
         let (at, _, asked) = v.buffer(8 * places.len() as u64, 1);
         let (to, _, results) = v.buffer(16 * places.len() as u64, 1);

@@ -78,31 +78,13 @@ impl Halves {
             v.device.queue_bind_sparse(v.queues[0], &[info], fence).unwrap();
             v.device.wait_for_fences(&[fence], true, u64::MAX).unwrap();
 
-            let bindings: Vec<_> = (0..)
-                .zip(TYPES)
-                .map(|(n, ty)| {
-                    vk::DescriptorSetLayoutBinding::default()
-                        .binding(n)
-                        .descriptor_type(ty)
-                        .descriptor_count(1)
-                        .stage_flags(vk::ShaderStageFlags::COMPUTE)
-                })
-                .collect();
-            let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
-            let sets = [v.device.create_descriptor_set_layout(&info, None).unwrap()];
-            let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&sets);
-            let layout = v.device.create_pipeline_layout(&info, None).unwrap();
+            let (layout, set) = v.descriptors(&TYPES, 0).unwrap();
             let codes: [&[u8]; 2] =
                 [include_bytes!("shaders/residency.spv"), include_bytes!("shaders/residency_read.spv")];
             let pipelines = codes.map(|code| {
                 let code = ash::util::read_spv(&mut std::io::Cursor::new(code)).unwrap();
                 v.pipeline(&code, c"main", layout).unwrap()
             });
-            let sizes = TYPES.map(|ty| vk::DescriptorPoolSize { ty, descriptor_count: 2 });
-            let info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
-            let pool = v.device.create_descriptor_pool(&info, None).unwrap();
-            let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&sets);
-            let set = v.device.allocate_descriptor_sets(&info).unwrap()[0];
             let info = vk::ImageViewCreateInfo::default()
                 .image(image)
                 .view_type(vk::ImageViewType::TYPE_2D)

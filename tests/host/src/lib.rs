@@ -226,6 +226,43 @@ impl Vulkan {
         }
     }
 
+    /// A set with a binding of each of these types, from 0 on, and the layout of compute pipelines that have
+    /// it as set 0, and so many bytes of push constants.
+    ///
+    /// # Errors
+    /// A Vulkan call fails.
+    pub fn descriptors(
+        &self,
+        types: &[vk::DescriptorType],
+        push: u32,
+    ) -> Result<(vk::PipelineLayout, vk::DescriptorSet), vk::Result> {
+        let stage_flags = vk::ShaderStageFlags::COMPUTE;
+        let binding = |(n, ty): (u32, &vk::DescriptorType)| {
+            vk::DescriptorSetLayoutBinding::default()
+                .binding(n)
+                .descriptor_type(*ty)
+                .descriptor_count(1)
+                .stage_flags(stage_flags)
+        };
+        let bindings: Vec<_> = (0..).zip(types).map(binding).collect();
+        let sizes: Vec<_> =
+            types.iter().map(|&ty| vk::DescriptorPoolSize { ty, descriptor_count: 1 }).collect();
+        let range = [vk::PushConstantRange { stage_flags, offset: 0, size: push }];
+        // SAFETY: valid usage.
+        unsafe {
+            let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+            let sets = [self.device.create_descriptor_set_layout(&info, None)?];
+            let info = vk::PipelineLayoutCreateInfo::default()
+                .set_layouts(&sets)
+                .push_constant_ranges(if push > 0 { &range } else { &[] });
+            let layout = self.device.create_pipeline_layout(&info, None)?;
+            let info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
+            let pool = self.device.create_descriptor_pool(&info, None)?;
+            let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&sets);
+            Ok((layout, self.device.allocate_descriptor_sets(&info)?[0]))
+        }
+    }
+
     /// A compute pipeline of these words.
     ///
     /// # Errors
