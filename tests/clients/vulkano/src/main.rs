@@ -12,7 +12,9 @@ use vulkano::instance::{Instance, InstanceCreateInfo};
 use vulkano::memory::allocator::{AllocationCreateInfo, MemoryTypeFilter, StandardMemoryAllocator};
 use vulkano::pipeline::compute::ComputePipelineCreateInfo;
 use vulkano::pipeline::layout::PipelineDescriptorSetLayoutCreateInfo;
-use vulkano::pipeline::{ComputePipeline, Pipeline, PipelineBindPoint, PipelineLayout, PipelineShaderStageCreateInfo};
+use vulkano::pipeline::{
+    ComputePipeline, Pipeline, PipelineBindPoint, PipelineLayout, PipelineShaderStageCreateInfo,
+};
 use vulkano::shader::{ShaderModule, ShaderModuleCreateInfo};
 use vulkano::sync::{self, GpuFuture};
 use vulkano::VulkanLibrary;
@@ -25,20 +27,26 @@ fn main() -> Result<(), Box<dyn Error>> {
     let physical = instance.enumerate_physical_devices()?.next().ok_or("no device")?;
     println!("device: {}", physical.properties().device_name);
     let compute = |flags: QueueFlags| flags.intersects(QueueFlags::COMPUTE);
-    let family = physical.queue_family_properties().iter().position(|f| compute(f.queue_flags)).ok_or("no queue")?;
-    let queue_create_infos = vec![QueueCreateInfo { queue_family_index: family as u32, ..Default::default() }];
-    let (device, mut queues) = Device::new(physical, DeviceCreateInfo { queue_create_infos, ..Default::default() })?;
+    let family =
+        physical.queue_family_properties().iter().position(|f| compute(f.queue_flags)).ok_or("no queue")?;
+    let queue_create_infos =
+        vec![QueueCreateInfo { queue_family_index: family as u32, ..Default::default() }];
+    let (device, mut queues) =
+        Device::new(physical, DeviceCreateInfo { queue_create_infos, ..Default::default() })?;
     let queue = queues.next().ok_or("no queue")?;
 
     let bytes = include_bytes!("../../square.spv");
-    let words: Vec<u32> = bytes.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect();
+    let words: Vec<u32> =
+        bytes.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect();
     // SAFETY: the module is valid SPIR-V, made by glslangValidator.
     let module = unsafe { ShaderModule::new(device.clone(), ShaderModuleCreateInfo::new(&words))? };
     let module = module.specialize([(0, BIAS.into())].into_iter().collect())?;
     let stage = PipelineShaderStageCreateInfo::new(module.entry_point("main").ok_or("no entry point")?);
     let layout = PipelineDescriptorSetLayoutCreateInfo::from_stages([&stage]);
-    let layout = PipelineLayout::new(device.clone(), layout.into_pipeline_layout_create_info(device.clone())?)?;
-    let pipeline = ComputePipeline::new(device.clone(), None, ComputePipelineCreateInfo::stage_layout(stage, layout))?;
+    let layout =
+        PipelineLayout::new(device.clone(), layout.into_pipeline_layout_create_info(device.clone())?)?;
+    let pipeline =
+        ComputePipeline::new(device.clone(), None, ComputePipelineCreateInfo::stage_layout(stage, layout))?;
 
     let memory = Arc::new(StandardMemoryAllocator::new_default(device.clone()));
     let buffer = Buffer::from_iter(
@@ -55,8 +63,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let set = DescriptorSet::new(sets, pipeline.layout().set_layouts()[0].clone(), write, [])?;
 
     let commands = Arc::new(StandardCommandBufferAllocator::new(device.clone(), Default::default()));
-    let mut builder =
-        AutoCommandBufferBuilder::primary(commands, queue.queue_family_index(), CommandBufferUsage::OneTimeSubmit)?;
+    let mut builder = AutoCommandBufferBuilder::primary(
+        commands,
+        queue.queue_family_index(),
+        CommandBufferUsage::OneTimeSubmit,
+    )?;
     builder.bind_pipeline_compute(pipeline.clone())?;
     builder.bind_descriptor_sets(PipelineBindPoint::Compute, pipeline.layout().clone(), 0, set)?;
     // SAFETY: the shader checks its index against the buffer's length.
