@@ -33,6 +33,8 @@ arguments.add_argument("folder", nargs="?", default=os.path.join(ROOT, "target",
 arguments.add_argument("pellucid", nargs="?", default=os.path.join(ROOT, "target", "release", "pellucid"))
 arguments.add_argument("operators", nargs="*")
 options = arguments.parse_args()
+# Findings then name the pipelines.
+os.environ.setdefault("GGML_VK_DEBUG_MARKERS", "1")
 program = os.path.join(os.path.abspath(options.folder), "llama", "operators", "test-backend-ops")
 logs = options.logs or tempfile.mkdtemp()
 os.makedirs(logs, exist_ok=True)
