@@ -89,8 +89,11 @@ impl Default for ModelledOptions<'_> {
 
 /// Back-edges between looks at the limits.
 const FUEL: u32 = 64;
-/// Steps of all units between two watches of each.
+/// Steps of all units between two watches of each, if it is alone; so many more for each unit; at most so
+/// many.
 const WATCH: u64 = 1 << 17;
+const SHARE: u64 = 1 << 15;
+const LONGEST: u64 = 1 << 22;
 /// Looks, with visible operations in between, after which parked lanes become a unit of their own.
 const PATIENCE: u32 = 16;
 /// The same where instructions see which lanes are together.
@@ -336,7 +339,7 @@ impl<M: MemorySystem> Run<'_, M> {
         let (changes, stores) = (member.strand.changes, member.strand.stores);
         if !member.started {
             member.started = true;
-            member.watched = (self.steps / WATCH, self.spinning.looks);
+            member.watched = (self.steps, self.spinning.looks);
         }
         // A strand that starts passes its first operation, except where every step counts.
         member.strand.granted = !fine || stop_at(program, member.strand.pc).is_some();
@@ -357,9 +360,11 @@ impl<M: MemorySystem> Run<'_, M> {
         if step == Step::Done {
             self.spinning.progress();
         } else if self.steps >= WATCH && !fine {
-            let now = (self.steps / WATCH, self.spinning.looks);
-            if now != member.watched {
-                member.watched = now;
+            let (last, looks) = member.watched;
+            // What all units are slowed down by does not depend on how many they are.
+            let period = (WATCH + self.units.len() as u64 * SHARE).min(LONGEST);
+            if self.steps - last >= period || looks != self.spinning.looks {
+                member.watched = (self.steps, self.spinning.looks);
                 member.watch = Some(Box::default());
             }
         }
@@ -405,6 +410,7 @@ impl<M: MemorySystem> Run<'_, M> {
                         self.spinning.progress();
                     }
                     member.waits = watch.waits().then_some(self.spinning.since);
+                    member.read = watch.read().filter(|_| watch.waits());
                     return Ok(running);
                 }
                 member.strand.fuel = FUEL;

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 type Who = (u32, u32, u32);
 
 /// What a unit does next depends on this and on memory.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 struct State {
     pc: u32,
     mask: Mask,
@@ -28,12 +28,8 @@ struct State {
 
 impl State {
     fn of(strand: &Strand) -> State {
-        let active = |file: &[Lanes]| -> Vec<Lanes> {
-            let kept = |lanes: &Lanes| {
-                Lanes(std::array::from_fn(|j| lanes.0[j] & (strand.mask >> (j % LANES) & 1).wrapping_neg()))
-            };
-            file.iter().map(kept).collect()
-        };
+        let active =
+            |file: &[Lanes]| -> Vec<Lanes> { file.iter().map(|lanes| kept(lanes, strand)).collect() };
         State {
             pc: strand.pc,
             mask: strand.mask,
@@ -43,6 +39,30 @@ impl State {
             clock: strand.clock,
         }
     }
+
+    /// Whether `strand` is in this state. `likely`: a vector register that may tell; the one that does is
+    /// put there, which in a loop that counts is the same in each turn.
+    fn is_of(&self, strand: &Strand, likely: &mut usize) -> bool {
+        let differs =
+            |k: usize| self.vectors.get(k) != strand.vectors.get(k).map(|v| kept(v, strand)).as_ref();
+        if (self.pc, self.mask, self.clock) != (strand.pc, strand.mask, strand.clock)
+            || differs(*likely)
+            || self.masks != strand.masks
+        {
+            return false;
+        }
+        if let Some(k) = (0..self.vectors.len().max(strand.vectors.len())).find(|k| differs(*k)) {
+            *likely = k;
+            return false;
+        }
+        self.private.len() == strand.private.len()
+            && self.private.iter().zip(&strand.private).all(|(a, b)| *a == kept(b, strand))
+    }
+}
+
+/// What running lanes hold in a register.
+fn kept(lanes: &Lanes, strand: &Strand) -> Lanes {
+    Lanes(std::array::from_fn(|j| lanes.0[j] & (strand.mask >> (j % LANES) & 1).wrapping_neg()))
 }
 
 /// What a unit did in a step.
@@ -76,6 +96,8 @@ struct Watched {
     back: bool,
     /// What it read last.
     read: Option<ReadSeen>,
+    /// The register that told its state from the first one last.
+    differs: usize,
 }
 
 /// Watches the units of a dispatch for as long as nothing changes.
@@ -135,7 +157,7 @@ impl SpinWatch {
         unit.read = seen.read.or(unit.read);
         match &unit.state {
             None => unit.state = Some(State::of(strand)),
-            Some(state) if !unit.back && state.pc == strand.pc => unit.back = *state == State::of(strand),
+            Some(state) if !unit.back => unit.back = state.is_of(strand, &mut unit.differs),
             Some(_) => {}
         }
         if self.quiet < self.until {

@@ -72,6 +72,9 @@ impl<M: MemorySystem> Run<'_, M> {
                         let stands = if waits { None } else { operand(self.context, &member.strand) };
                         match (stands, self.watch.read(who)) {
                             (None, Some(read)) => (Reason::Repeats(Some(Operand::of(&read))), read.site),
+                            (None, None) if let Some((site, operand)) = member.read => {
+                                (Reason::Repeats(Some(operand)), site)
+                            }
                             (operand, _) => (Reason::Repeats(operand), loop_site(program, member.strand.pc)),
                         }
                     } else if waits {

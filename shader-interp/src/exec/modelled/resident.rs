@@ -3,6 +3,7 @@
 use super::super::granularity::{Stop, stop_at};
 use super::super::strand::Strand;
 use super::super::turns::Watch;
+use super::super::waiting::Operand;
 use super::{FUEL, Granularity, Run, Unit};
 use crate::code::Program;
 use pellucid_memory::access::Site;
@@ -28,6 +29,8 @@ pub(super) struct Member {
     pub(super) watched: (u64, u32),
     /// The time since which it is known to wait in a loop; see [`Spinning::since`].
     pub(super) waits: Option<u64>,
+    /// What it read last before that was known.
+    pub(super) read: Option<(Site, Operand)>,
 }
 
 /// Who a subgroup is, its strands, and the loop back-edges that it has taken.
@@ -58,6 +61,7 @@ impl Member {
             watch: None,
             watched: (0, 0),
             waits: None,
+            read: None,
         }
     }
 
