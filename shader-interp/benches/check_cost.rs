@@ -88,6 +88,8 @@ const SAXPY: &[u8] = shader!("../tests/exec/shaders/saxpy");
 const MANDELBROT: &[u8] = shader!("../tests/exec/shaders/mandelbrot");
 const REDUCTION: &[u8] = shader!("../tests/exec/shaders/reduction");
 const MATRIX: &[u8] = shader!("shaders/matrix_product");
+const REGISTER_TILE: &[u8] = shader!("shaders/register_tile");
+const STRUCTURES: &[u8] = shader!("shaders/structures");
 const GLOBAL: &[u8] = shader!("shaders/histogram_global");
 const WORKGROUP: &[u8] = shader!("shaders/histogram_workgroup");
 const LAST_BLOCK: &[u8] = shader!("shaders/last_block");
@@ -144,6 +146,14 @@ fn kernels() -> Vec<Kernel> {
             vec![256],
             [16, 16, 1],
         ),
+        one(
+            "register tile",
+            REGISTER_TILE,
+            vec![(square, Zero), (square, Floats), (square, Floats)],
+            vec![256],
+            [4, 4, 1],
+        ),
+        one("structures", STRUCTURES, vec![(12 * 100_032, Floats)], vec![], [1563, 1, 1]),
         one("mandelbrot", MANDELBROT, vec![(square, Zero)], vec![256], [square as u32 / 64, 1, 1]),
         one("reduction", REDUCTION, vec![(4096, Zero), (words, Integers)], vec![], [million / 256, 1, 1]),
         one("histogram, global", GLOBAL, vec![(256, Zero), (words, Integers)], vec![], [million / 256, 1, 1]),
