@@ -241,12 +241,16 @@ fn images(
         }
         None => None,
     };
-    let mut bytes = Vec::with_capacity(runs.len());
+    let references: BTreeSet<Reference> = runs.iter().filter_map(|(_, operand)| operand.reference).collect();
+    let views: BTreeMap<_, _> = references.into_iter().filter_map(|r| Some((r, state.image(r)?))).collect();
+    // Bytes matter to images that are known, or now become so.
+    let asks = !views.is_empty() || hazards.asks_of_bytes();
+    let mut bytes = Vec::new();
     for &(range, operand) in runs {
-        let view = operand.reference.and_then(|reference| state.image(reference));
+        let view = operand.reference.and_then(|reference| views.get(&reference));
         let through = view.and_then(|(view, layout)| {
             let mut parts = view.image.bounds();
-            Some((parts.find(|image| image.holds(range))?.clone(), layout))
+            Some((parts.find(|image| image.holds(range))?.clone(), *layout))
         });
         // Of a descriptor that names no layout nothing is asked.
         let named = through.as_ref().filter(|(_, layout)| layout.as_raw() != ANY_LAYOUT);
@@ -260,6 +264,9 @@ fn images(
                 writes: !operand.write.is_empty(),
             };
             uses.extend(image.subresources(range).into_iter().map(|s| (part(s), Some(operand))));
+        }
+        if !asks && through.is_none() {
+            continue;
         }
         let resource = if hazards.owners { resource(&operand, range) } else { None };
         bytes.push(Access { range, operand, through: through.map(|(image, _)| image), resource });

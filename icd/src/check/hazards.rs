@@ -284,6 +284,11 @@ impl Hazards {
         self.state.lock().name(at, command, dispatch)
     }
 
+    /// Whether bytes that a command reaches through no image matter to layouts or owners.
+    pub fn asks_of_bytes(&self) -> bool {
+        self.owners || !self.state.lock().layouts.is_empty()
+    }
+
     /// The command that `tag` names, on a queue, uses images, and bytes that are not theirs, in this order.
     pub fn uses(&self, (tag, queue): (u64, u32), uses: &[(ImageUse, Option<Operand>)], runs: &[Access]) {
         let mut state = self.state.lock();

@@ -167,8 +167,13 @@ impl MappableMemory {
 
     /// A command has written what these runs say.
     pub fn device_wrote(&self, runs: &[(Range, Operand)]) {
+        let mut last: Option<Mappable<Arc<Allocation>>> = None;
         for (range, _) in runs.iter().filter(|(_, operand)| !operand.write.is_empty()) {
-            if let Some(Mappable { bytes, .. }) = self.at(range.start) {
+            let holds = |memory: &Mappable<Arc<Allocation>>| {
+                (memory.bytes.address()..memory.bytes.address() + memory.bytes.size()).contains(&range.start)
+            };
+            last = last.filter(holds).or_else(|| self.at(range.start));
+            if let Some(Mappable { bytes, .. }) = &last {
                 bytes.device_wrote(&(range.start - bytes.address()..range.end - bytes.address()));
             }
         }

@@ -322,6 +322,11 @@ impl Layouts {
         near.filter(move |(_, end)| **end > range.start).map(|((_, handle), _)| *handle)
     }
 
+    /// Whether no image is known yet.
+    pub fn is_empty(&self) -> bool {
+        self.extents.is_empty()
+    }
+
     /// The bytes of the known images that reach into a range.
     pub fn images_in(&self, range: Range) -> impl Iterator<Item = Range> {
         self.near(range).filter_map(|handle| self.known.get(&handle)?.image.upgrade().map(|i| i.bytes))

@@ -1,6 +1,7 @@
 //! Ranges of device addresses, and values of the bytes in them.
 
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
 /// A range of device addresses, end exclusive.
@@ -84,6 +85,12 @@ impl<T: Clone> RangeMap<T> {
         inside.map(|(&start, (end, value))| (Range { start, end: *end }, value))
     }
 
+    /// The value of a run that begins and ends where `range` does.
+    pub fn exact(&mut self, range: Range) -> Option<&mut T> {
+        let (end, value) = self.0.get_mut(&range.start)?;
+        (*end == range.end).then_some(value)
+    }
+
     /// Takes out the runs of `range`.
     pub fn take(&mut self, range: Range) -> Vec<(Range, T)> {
         let starts: Vec<u64> = self.split(range).map(|(run, _)| run.start).collect();
@@ -101,8 +108,11 @@ impl<T: Clone> RangeMap<T> {
     where
         T: PartialEq,
     {
-        let from = self.0.range(..range.start).next_back().map_or(range.start, |(&k, _)| k);
-        let starts: Vec<u64> = self.0.range(from..=range.end).map(|(&k, _)| k).collect();
+        let before = self.0.range(..range.start).next_back().filter(|(_, (end, _))| *end == range.start);
+        let from = before.map_or(range.start, |(&k, _)| k);
+        let mut starts = self.0.range(from..=range.end).map(|(&k, _)| k);
+        let (Some(first), Some(second)) = (starts.next(), starts.next()) else { return };
+        let starts: SmallVec<[u64; 8]> = [first, second].into_iter().chain(starts).collect();
         for pair in starts.windows(2).rev() {
             let (low, high) = (pair[0], pair[1]);
             let (high_end, same) = match (self.0.get(&low), self.0.get(&high)) {

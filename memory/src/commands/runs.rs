@@ -5,6 +5,7 @@ use super::range::Range;
 use super::shadow::{Operand, Record, Shadow};
 use super::tracker::OperationId;
 use crate::agent::Invocation;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Whether two accesses of an operation differ in nothing but who made them.
@@ -19,7 +20,10 @@ fn ascending(runs: &[(Range, Operand)]) -> impl Iterator<Item = &[(Range, Operan
 
 /// Joins neighbours that differ in nothing but who made them: the first one stands for all. Where addresses
 /// do not ascend in the list, what follows came later.
-pub(super) fn together(runs: &[(Range, Operand)]) -> Vec<(Range, Operand)> {
+pub(super) fn together(runs: &[(Range, Operand)]) -> Cow<'_, [(Range, Operand)]> {
+    if !ascending(runs).any(join) {
+        return Cow::Borrowed(runs);
+    }
     let mut all = Vec::new();
     for part in ascending(runs) {
         let first = all.len();
@@ -38,6 +42,20 @@ pub(super) fn together(runs: &[(Range, Operand)]) -> Vec<(Range, Operand)> {
         all[first..].sort_by_key(|(place, ..)| *place);
     }
     all.into_iter().map(|(_, range, operand)| (range, operand)).collect()
+}
+
+/// Whether some of a part of a list join, or have no bytes.
+fn join(part: &[(Range, Operand)]) -> bool {
+    let mut open: Vec<(u64, &Operand)> = Vec::new();
+    part.iter().any(|(range, operand)| {
+        let known = open.iter_mut().find(|(_, other)| alike(other, operand));
+        let touches = known.as_ref().is_some_and(|(end, _)| range.start <= *end);
+        match known {
+            Some((end, _)) => *end = range.end,
+            None => open.push((range.end, operand)),
+        }
+        touches || range.start >= range.end
+    })
 }
 
 /// A run, by the number of an operand that differs in nothing but the invocation.

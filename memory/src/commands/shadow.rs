@@ -7,6 +7,7 @@ use crate::access::{Reference, Site};
 use crate::agent::Invocation;
 use crate::scope::Scope;
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 /// One access of an operation to a run of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -69,6 +70,25 @@ pub(super) struct Cell {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shadow(RangeMap<Cell>);
 
+impl Cell {
+    /// Another access of all these bytes.
+    fn record(&mut self, record: Record) {
+        if !record.operand.write.is_empty() {
+            self.write = Some(record);
+            self.reads.clear();
+            return;
+        }
+        self.reads.retain(|r| {
+            !(r.queue == record.queue
+                && r.stage == record.stage
+                && r.operand.read == record.operand.read
+                && r.operand.reference == record.operand.reference
+                && r.operand.non_private <= record.operand.non_private)
+        });
+        self.reads.push(record);
+    }
+}
+
 impl Shadow {
     /// Calls `visit` for each run with bytes of `range`, cut to it.
     pub fn for_each(&self, range: Range, mut visit: impl FnMut(Range, &Cell)) {
@@ -84,20 +104,16 @@ impl Shadow {
 
     /// Records an access of `range`.
     pub fn record(&mut self, range: Range, record: Record) {
-        if record.operand.write.is_empty() {
+        if let Some(cell) = self.0.exact(range) {
+            // The same bytes again.
+            cell.record(record);
+        } else if record.operand.write.is_empty() {
             let mut at = range.start;
-            let mut gaps = Vec::new();
+            let mut gaps: SmallVec<[Range; 4]> = SmallVec::new();
             for (run, cell) in self.0.split(range) {
                 gaps.push(Range { start: at, end: run.start });
                 at = run.end;
-                cell.reads.retain(|r| {
-                    !(r.queue == record.queue
-                        && r.stage == record.stage
-                        && r.operand.read == record.operand.read
-                        && r.operand.reference == record.operand.reference
-                        && r.operand.non_private <= record.operand.non_private)
-                });
-                cell.reads.push(record);
+                cell.record(record);
             }
             gaps.push(Range { start: at, end: range.end });
             for gap in gaps.into_iter().filter(|gap| gap.start < gap.end) {

@@ -10,6 +10,7 @@ use super::runs::{Joined, together};
 use super::shadow::{Operand, Record, Shadow};
 use crate::scope::Scope;
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 use std::collections::{BTreeMap, VecDeque};
 
 /// A queue of the device, counted from 0 in creation order.
@@ -401,9 +402,9 @@ impl Tracker {
             conflicts.iter().all(ordered) && self.conflicts_with_host(*range, &record).is_empty()
         };
         if few.len() < runs.len() && few.iter().all(clean) {
-            for (range, operand) in few {
-                self.shadow.record(range, record_of(operand));
-                self.forget_host_before(range, &operand);
+            for (range, operand) in few.iter() {
+                self.shadow.record(*range, record_of(*operand));
+                self.forget_host_before(*range, operand);
             }
             self.joined.add(operation, runs, &self.shadow);
             return (hazards, of_host);
@@ -417,8 +418,8 @@ impl Tracker {
     }
 
     /// The recorded accesses of these bytes that one has to be ordered with.
-    fn conflicts(&self, range: Range, record: &Record) -> Vec<(Range, Record)> {
-        let mut conflicts = Vec::new();
+    fn conflicts(&self, range: Range, record: &Record) -> SmallVec<[(Range, Record); 2]> {
+        let mut conflicts = SmallVec::new();
         self.shadow.for_each(range, |part, cell| {
             conflicts.extend(cell.write.map(|write| (part, write)));
             if !record.operand.write.is_empty() {

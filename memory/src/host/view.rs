@@ -204,8 +204,12 @@ impl View {
 
     /// From now on the host is followed in all pages of `range`. What it has written there until now is past.
     pub fn follow(&mut self, device: &Mapping, range: &Range<u64>) {
+        let left = self.left.within(&pages(range));
+        if left.is_empty() {
+            return;
+        }
         let mut runs = Spans::default();
-        for run in self.left.within(&pages(range)) {
+        for run in left {
             self.left.remove(&run);
             self.app.protect(&run);
             runs.insert(&run);
@@ -353,7 +357,10 @@ impl View {
         self.follow(device, range);
         self.note_write(device, range);
         let last = if range.end == self.size { device.length() } else { range.end / PAGE * PAGE };
-        self.app.device_wrote(&(range.start.next_multiple_of(PAGE)..last));
+        let whole = range.start.next_multiple_of(PAGE)..last;
+        if whole.start < whole.end {
+            self.app.device_wrote(&whole);
+        }
     }
 
     fn note_write(&mut self, device: &Mapping, range: &Range<u64>) {

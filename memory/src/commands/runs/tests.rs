@@ -20,7 +20,7 @@ fn interleaved_runs_of_two_instructions_are_one_run_and_keep_their_names() {
     let list: Vec<_> = (0..64)
         .map(|k| (Range::new(0x1000 + 4 * k, 4), access(1 + k as u32 % 2, k as u32, 0, true)))
         .collect();
-    assert_eq!(together(&list), [(Range::new(0x1000, 256), list[0].1)]);
+    assert_eq!(together(&list)[..], [(Range::new(0x1000, 256), list[0].1)]);
     let mut shadow = Shadow::default();
     let at = (OperationId(3), QueueId(0), Stages::COMPUTE_SHADER);
     let record = Record { operation: at.0, queue: at.1, stage: at.2, number: 1, operand: list[0].1 };
