@@ -36,7 +36,7 @@ use self::access_table::AccessTable;
 use self::caches::Caches;
 use self::core::Core;
 use self::explore::Followed;
-use self::group::{Barriers, Groups};
+use self::group::{Barriers, Groups, Members};
 use self::read_only::ReadOnly;
 use self::report::{Numbering, Report};
 use crate::access::{Access, AtomicOp, Site};
@@ -67,6 +67,8 @@ pub struct CheckedMemory {
     groups: Groups,
     current: u32,
     first_lane: AgentId,
+    /// The number in its workgroup of the entered one.
+    subgroup: u32,
     workgroup_size: u32,
     addresses: Arc<Vec<MemoryRange>>,
     variables: Vec<(u32, u32)>,
@@ -111,6 +113,8 @@ impl CheckedMemory {
                 first_agent: 0,
                 group_agents: 1,
                 barriers: Barriers::default(),
+                subgroup: Default::default(),
+                alike: Default::default(),
                 draws: 0,
                 sequence: 0,
                 fresh: FxHashMap::default(),
@@ -137,6 +141,7 @@ impl CheckedMemory {
             groups: Groups::default(),
             current: 0,
             first_lane: 0,
+            subgroup: 0,
             workgroup_size: 1,
             addresses: Arc::default(),
             variables: Vec::new(),
@@ -294,7 +299,13 @@ impl MemorySystem for CheckedMemory {
         self.core.first_agent = identity.workgroup.saturating_mul(self.workgroup_size);
         self.first_lane = self.core.first_agent + identity.placement.place(identity.subgroup, 0);
         self.groups.enter(identity.workgroup);
-        self.core.barriers = self.groups.entered().map(|group| group.barriers).unwrap_or_default();
+        let group = self.groups.entered();
+        let own =
+            group.as_ref().and_then(|group| group.of_subgroups.get(identity.subgroup as usize).copied());
+        self.core.barriers = group.map(|group| group.barriers).unwrap_or_default();
+        self.core.subgroup =
+            (Members { first: self.first_lane, count: identity.lanes }, own.unwrap_or_default());
+        self.subgroup = identity.subgroup;
     }
 
     // Inline: the common case is then compiled for what the interpreter runs on.
@@ -391,7 +402,9 @@ impl MemorySystem for CheckedMemory {
         } else if let Some(level) = execution.level() {
             let members = self.members(mask);
             let instance = self.core.trace.instance();
-            for (mask, time) in self.times(mask) {
+            let times = self.times(mask);
+            let last = times.iter().map(|(_, time)| *time).max().unwrap_or(0);
+            for (mask, time) in times {
                 self.core.trace.barrier(
                     self.current,
                     self.first_lane,
@@ -403,6 +416,10 @@ impl MemorySystem for CheckedMemory {
                 );
             }
             self.core.agents.barrier(&members, level as u8, &operation);
+            let all = members.len() == self.core.subgroup.0.count as usize;
+            if let Some(group) = self.groups.entered().filter(|_| all && execution == Scope::Subgroup) {
+                self.core.subgroup.1 = group.pass_subgroup_barrier(self.subgroup, &operation, last);
+            }
         }
     }
 

@@ -39,12 +39,14 @@ bitflags::bitflags! {
         const MUTUAL = 16;
         /// They are within the workgroup.
         const LOCAL = 32;
-        /// The earlier one is private, and this one is not; or it is more available: times are looked at.
+        /// The earlier one is private, and this one is not.
         const HIDDEN = 64;
         /// They have one reference, and a barrier between them needs to order them alone.
         const PASSED = 128;
         /// The earlier one outlasts this one, unless a barrier orders all who can reach the location.
         const OUTLASTS = 256;
+        /// The earlier one is more available: of one agent, times are looked at.
+        const MORE_AVAILABLE = 512;
     }
 }
 
@@ -120,7 +122,8 @@ impl AccessTable {
         looked.set(Looked::LOCAL, mutual && level == Some(1));
         looked.set(Looked::OUTLASTS, earlier.outlasts(own));
         looked.set(Looked::PASSED, same && earlier.needs_order_alone(own));
-        looked.set(Looked::HIDDEN, earlier.hidden_by(own) || earlier.own() > own.own());
+        looked.set(Looked::HIDDEN, earlier.hidden_by(own));
+        looked.set(Looked::MORE_AVAILABLE, earlier.own() > own.own());
         if let Some(place) = place {
             place.set(looked);
         }

@@ -122,6 +122,7 @@ impl CheckedMemory {
     ) -> Result<(), Trap> {
         let bytes = u64::from(access.size) * u64::from(access.components);
         let (size, components) = (usize::from(access.size), usize::from(access.components));
+        self.core.begin_alike();
         self.lanes(at, from, mask, bytes, |lane| {
             lane.unsplit(bytes);
             if access.atomic.is_some() {

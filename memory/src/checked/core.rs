@@ -1,12 +1,13 @@
 //! One access to the bytes of one word: which earlier accesses it races with, and which value a load returns.
 
+mod alike;
 mod order;
 
 use super::access_table::AccessTable;
 use super::caches::Caches;
 use super::conflicts::{Earlier, Told, Where, Who};
 use super::explore::Followed;
-use super::group::Barriers;
+use super::group::{Barriers, Members};
 use super::inspect::Choice;
 use super::rehearsal::Overlay;
 use super::report::Report;
@@ -59,6 +60,10 @@ pub(super) struct Core {
     pub group_agents: u32,
     /// Of the entered workgroup.
     pub barriers: Barriers,
+    /// The entered subgroup, and its own barriers.
+    pub subgroup: (Members, Barriers),
+    /// Reads of the present instruction of words on which accesses race.
+    pub alike: alike::Alike,
     /// Loads of history so far.
     pub draws: u64,
     /// Writes to histories so far.
@@ -186,6 +191,11 @@ impl Core {
             self.communicates(again.from, who);
             return again.value;
         }
+        let each_alike = !drawn && !kind.atomic && chosen.is_none() && !self.only_order();
+        if each_alike && let Some(value) = self.read_alike(cell.history, who, bytes, &clocks, place) {
+            return value;
+        }
+        let Some(history) = self.histories.get(cell.history) else { return newest };
         let spent = kind.atomic && history.spent(who.agent, bytes, budget);
         let conflicting = history.conflicting(bytes, self.kinds.list(), &kind);
         let earlier: Earlier = conflicting.map(|entry| (entry.record, entry.position)).collect();
@@ -237,6 +247,9 @@ impl Core {
                 let fresh = self.fresh.entry((who.agent, who.kind)).or_default();
                 *fresh = entry.sequence.max(*fresh);
             }
+        }
+        if each_alike {
+            self.note_raced((number, who, bytes), &clocks, &found, &loaded);
         }
         if let Some(history) = self.histories.get(cell.history) {
             self.observed.unsettled |= !history.settled(bytes, &loaded.seen, loaded.value);
@@ -451,18 +464,6 @@ impl Core {
         }
     }
 
-    /// The release sequence of a new atomic write.
-    pub fn release_sequence_of_write(&mut self, cell: &Cell, who: Who, bytes: u8) -> ReleaseSequence {
-        let kind = *self.kinds.get(who.kind);
-        let mut predecessors = Vec::new();
-        if kind.read
-            && let Some(history) = self.histories.peek(cell.history)
-        {
-            predecessors = history.predecessors(&self.order(), self.kinds.list(), who.agent, &kind, bytes);
-        }
-        self.agents.release_sequence_of_write(who.agent, &kind.operation(), &predecessors)
-    }
-
     /// A plain or atomic store, or the store of a read-modify-write, of some bytes of a word: `old` is the
     /// word before, `new` has the bits of those bytes after it.
     #[inline(always)]
@@ -567,6 +568,7 @@ impl Core {
         }
         let now = self.next_sequence();
         if let Some(history) = self.histories.get(cell.history) {
+            history.raced |= found.doubted && found.overruled == 0;
             history.write(record, bytes, new, old, release_sequence, now);
         }
     }

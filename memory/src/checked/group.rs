@@ -46,10 +46,13 @@ pub(super) struct Group {
     pub arrived: Vec<(AgentId, Mask)>,
     pub arrival: Option<Operation>,
     pub barriers: Barriers,
+    /// Of the subgroups, by their numbers, as far as they have passed some of their own.
+    pub of_subgroups: Vec<Barriers>,
 }
 
-/// What the barriers of a workgroup that all of it has passed order, per class: non-private accesses of its
-/// agents up to these times, before everything that they do now through the same reference.
+/// What the barriers of a workgroup, or of a subgroup, that all of it has passed order, per class:
+/// non-private accesses of its agents up to these times, before everything that they do now through the same
+/// reference.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Barriers {
     /// Every such access.
@@ -58,8 +61,8 @@ pub(super) struct Barriers {
     pub alone: [Time; 4],
 }
 
-/// The agents of a workgroup: the first one, and how many there are.
-#[derive(Clone, Copy, Debug)]
+/// The agents of a workgroup or subgroup: the first one, and how many there are.
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Members {
     pub first: AgentId,
     pub count: u32,
@@ -71,7 +74,7 @@ impl Members {
         agent.wrapping_sub(self.first) < self.count
     }
 
-    /// Whether a barrier of the workgroup orders an access before all of the workgroup's of a later kind.
+    /// Whether a barrier of all of them orders an access of one before all of theirs of a later kind.
     /// `shared` and `until` depend on the two kinds: whether [the earlier one shares] its reference with the
     /// later one, and [until when](Barriers::until) barriers order it.
     ///
@@ -90,6 +93,20 @@ impl Barriers {
     pub fn until(&self, class: StorageClasses, alone: bool) -> Time {
         let times = if alone { &self.alone } else { &self.full };
         times[(class.bits().trailing_zeros() & 3) as usize]
+    }
+
+    /// A barrier by all agents was passed at this time, which is at least this one's execution scope wide.
+    fn pass(&mut self, operation: &Operation, level: u8, time: Time) {
+        let semantics = &operation.semantics;
+        if !(semantics.acquire && semantics.release && operation.level >= Some(level)) {
+            return;
+        }
+        for class in class_indices(semantics.classes) {
+            self.alone[class] = time;
+            if semantics.make_available && semantics.make_visible {
+                self.full[class] = time;
+            }
+        }
     }
 }
 
@@ -172,6 +189,17 @@ impl Group {
         self.arrived.clear();
         self.arrival = None;
         self.barriers = Barriers::default();
+        self.of_subgroups.clear();
+    }
+
+    /// All agents of a subgroup have passed a barrier of their own at this time.
+    pub fn pass_subgroup_barrier(&mut self, subgroup: u32, operation: &Operation, time: Time) -> Barriers {
+        let number = subgroup as usize;
+        if self.of_subgroups.len() <= number {
+            self.of_subgroups.resize(number + 1, Barriers::default());
+        }
+        self.of_subgroups[number].pass(operation, 0, time);
+        self.of_subgroups[number]
     }
 
     /// All live invocations of the workgroup, which has `size` of them, have arrived at their barrier.
@@ -187,10 +215,7 @@ impl Group {
         } {
             core.trace.whole_barrier(workgroup, first, size, time, instance, &operation);
             self.arrived.clear();
-            for class in class_indices(operation.semantics.classes) {
-                self.barriers.full[class] = time;
-                self.barriers.alone[class] = time;
-            }
+            self.barriers.pass(&operation, 1, time);
         } else {
             let mut members: Vec<AgentId> = Vec::with_capacity(arrived as usize);
             for (first, mask) in self.arrived.drain(..) {
@@ -204,16 +229,8 @@ impl Group {
                 core.trace.barrier(workgroup, lanes[0], mask, time, 1, instance, &operation);
             }
             core.agents.barrier(&members, 1, &operation);
-            let semantics = &operation.semantics;
-            let orders = semantics.acquire && semantics.release && operation.level >= Some(1);
-            let full = semantics.make_available && semantics.make_visible;
-            if members.len() == size as usize && orders {
-                for class in class_indices(semantics.classes) {
-                    self.barriers.alone[class] = time;
-                    if full {
-                        self.barriers.full[class] = time;
-                    }
-                }
+            if members.len() == size as usize {
+                self.barriers.pass(&operation, 1, time);
             }
         }
     }

@@ -227,18 +227,6 @@ pub(super) fn serve<C: Words>(
     left
 }
 
-/// The word and offset of the run that lanes access, each its next unit of it, if they do.
-#[inline(always)]
-fn run_of_units<const UNITS: usize>(place: &Place<'_>, offsets: &[u32; UNITS]) -> Option<(u64, u64)> {
-    let bytes = 4 * RUN as u64;
-    let unit = (bytes / UNITS as u64) as u32;
-    let gaps = (0..UNITS).fold(0, |gaps, j| gaps | (offsets[j] ^ offsets[0].wrapping_add(unit * j as u32)));
-    let offset = u64::from(offsets[0].wrapping_add(place.immediate));
-    let address = place.view.address.checked_add(offset)?;
-    (gaps == 0 && address.is_multiple_of(bytes) && offset.checked_add(bytes)? <= place.view.size())
-        .then_some((address / 4, offset))
-}
-
 /// Lanes that access a run together.
 const RUN_LANES: Mask = ((1u64 << RUN) - 1) as Mask;
 
@@ -327,7 +315,7 @@ impl FastPath<'_> {
         if mask >> lane & RUN_LANES != RUN_LANES {
             return None;
         }
-        run_of_units::<RUN>(place, place.offset.0[lane..].first_chunk()?)
+        place.run_of_units::<RUN>(place.offset.0[lane..].first_chunk()?)
     }
 
     #[inline(always)]
@@ -392,6 +380,9 @@ pub(super) struct FastPath<'a> {
     /// Of its class: [`Barriers`](super::group::Barriers).
     full: Time,
     alone: Time,
+    /// The subgroup, and the same of it.
+    subgroup: Members,
+    near: [Time; 2],
     first_lane: AgentId,
     times: Times<'a>,
     /// All lanes have one time.
@@ -420,6 +411,8 @@ impl<'a> FastPath<'a> {
             members: core.members(),
             full: core.barriers.until(class, false),
             alone: core.barriers.until(class, true),
+            subgroup: core.subgroup.0,
+            near: [false, true].map(|alone| core.subgroup.1.until(class, alone)),
             first_lane,
             alike: times.alike().is_some(),
             any_pending: atomic && core.agents.any_pending(workgroup, from, LANES),
@@ -441,7 +434,9 @@ impl<'a> FastPath<'a> {
             self.until = if self.looked.contains(Looked::PASSED) { self.alone } else { self.full };
         }
         let local = self.is_local(earlier.agent);
-        let ordered = (self.looked.contains(Looked::SAME) && earlier.agent == agent) || self.passed(earlier);
+        let ordered = (self.looked.contains(Looked::SAME) && earlier.agent == agent)
+            || self.passed(earlier)
+            || (self.subgroup.contains(agent) && self.passed_near(earlier));
         (ordered, self.looked.contains(Looked::MUTUAL) || (self.looked.contains(Looked::LOCAL) && local))
     }
 
@@ -450,6 +445,13 @@ impl<'a> FastPath<'a> {
     #[inline(always)]
     fn passed(&self, earlier: &Record) -> bool {
         self.members.passed(earlier, self.looked.contains(Looked::SHARED), self.until)
+    }
+
+    /// The same of a barrier of the subgroup, and of those of its agents.
+    #[inline(always)]
+    fn passed_near(&self, earlier: &Record) -> bool {
+        let until = self.near[usize::from(self.looked.contains(Looked::PASSED))];
+        self.subgroup.passed(earlier, self.looked.contains(Looked::SHARED), until)
     }
 
     /// What [`Core::outlasts`] says of the earlier access, which was looked at last.
@@ -574,7 +576,11 @@ impl<'a> FastPath<'a> {
         for (keep, earlier) in keep.iter_mut().zip([cell.readers[0], cell.readers[1], cell.write]) {
             if earlier.kind != 0 {
                 let (ordered, mutual) = self.order(core, &earlier, agent);
-                if (!ordered && !mutual) || self.looked.contains(Looked::HIDDEN) {
+                let own = || earlier.agent == agent && earlier.time == self.times.of(lane);
+                if (!ordered && !mutual)
+                    || self.looked.contains(Looked::HIDDEN)
+                    || (self.looked.contains(Looked::MORE_AVAILABLE) && own())
+                {
                     return None;
                 }
                 *keep = if !ordered {

@@ -143,6 +143,20 @@ pub(super) struct Place<'a> {
 }
 
 impl Place<'_> {
+    /// The word and offset of the run that lanes with these offsets access, each its next unit of it, if they
+    /// do.
+    #[inline(always)]
+    pub fn run_of_units<const UNITS: usize>(&self, offsets: &[u32; UNITS]) -> Option<(u64, u64)> {
+        let bytes = 4 * RUN as u64;
+        let unit = (bytes / UNITS as u64) as u32;
+        let gaps =
+            (0..UNITS).fold(0, |gaps, j| gaps | (offsets[j] ^ offsets[0].wrapping_add(unit * j as u32)));
+        let offset = u64::from(offsets[0].wrapping_add(self.immediate));
+        let address = self.view.address.checked_add(offset)?;
+        (gaps == 0 && address.is_multiple_of(bytes) && offset.checked_add(bytes)? <= self.view.size())
+            .then_some((address / 4, offset))
+    }
+
     /// Where the lane accesses, in bytes from the view's first one on.
     #[inline(always)]
     pub fn offset(&self, lane: usize) -> u64 {

@@ -18,6 +18,9 @@ impl History {
     /// has changed: no write since, no new knowledge (its time is the same), nothing that races, and the
     /// staleness budget is not spent. It gets the same value; the read is remembered as made now.
     pub fn again(&mut self, record: Record, kind: &StaticAccess, bytes: u8, budget: u32) -> Option<Again> {
+        if !kind.atomic {
+            return None;
+        }
         let index = self.reads.iter().rposition(|read| read.record.agent == record.agent)?;
         let Read { record: earlier, bytes: read, saw, at, repeats, quiet } = self.reads[index];
         if earlier != record || read != bytes || at != self.next || !quiet || saw < self.floor {
@@ -25,7 +28,7 @@ impl History {
         }
         let newest = self.entries.last()?;
         let stale = newest.position > saw;
-        if !kind.atomic || (stale && repeats >= budget) {
+        if stale && repeats >= budget {
             return None;
         }
         if self.entries.iter().any(|entry| entry.bytes != bytes) {
@@ -38,6 +41,17 @@ impl History {
         self.reads[index].repeats += u32::from(stale);
         self.reads[index..].rotate_left(1);
         Some(again)
+    }
+
+    /// The position of the last write.
+    pub fn last(&self) -> Position {
+        self.next
+    }
+
+    /// Whether an access of the agent is remembered.
+    pub fn knows(&self, agent: u32) -> bool {
+        self.entries.iter().any(|entry| entry.record.agent == agent)
+            || self.reads.iter().any(|read| read.record.agent == agent)
     }
 
     /// The entry at a position, if it is not forgotten.

@@ -107,6 +107,8 @@ pub struct History {
     floor: Position,
     next: Position,
     whole: bool,
+    /// Accesses race here.
+    pub(crate) raced: bool,
 }
 
 /// A load of bytes of a word, and what decides which entry it reads.

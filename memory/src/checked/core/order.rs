@@ -1,11 +1,11 @@
 //! Which earlier accesses come before one: by few comparisons, by the vector clocks, and by the axioms.
 
 use super::super::conflicts::{Conflicts, Told, Where, Who};
-use super::super::group::Members;
+use super::super::group::{Barriers, Members};
 use super::super::report::AxiomContext;
 use super::Core;
 use crate::history::{Entry, Load, Loaded, Position};
-use crate::race::{AgentId, Clocks, Later, Pair, Record, ReleaseSequence, StaticAccess};
+use crate::race::{AgentId, Cell, Clocks, Later, Pair, Record, ReleaseSequence, StaticAccess};
 use crate::scope::StorageClasses;
 
 impl Core {
@@ -18,7 +18,7 @@ impl Core {
             return false;
         }
         let same = earlier.agent == who.agent && self.kinds.get(earlier.kind).reference == kind.reference;
-        same || self.passed(earlier, kind)
+        same || self.passed(earlier, kind) || self.passed_near(earlier, kind)
     }
 
     /// The agents of the entered workgroup.
@@ -31,9 +31,25 @@ impl Core {
     /// kind that follow.
     #[inline(always)]
     fn passed(&self, earlier: &Record, kind: &StaticAccess) -> bool {
+        self.passed_by((self.members(), self.barriers), earlier, kind)
+    }
+
+    /// Whether a barrier of the subgroup orders the earlier access before those of its agents that follow.
+    #[inline(always)]
+    fn passed_near(&self, earlier: &Record, kind: &StaticAccess) -> bool {
+        self.passed_by(self.subgroup, earlier, kind)
+    }
+
+    #[inline(always)]
+    fn passed_by(
+        &self,
+        (members, barriers): (Members, Barriers),
+        earlier: &Record,
+        kind: &StaticAccess,
+    ) -> bool {
         let earlier_kind = self.kinds.get(earlier.kind);
-        let until = self.barriers.until(kind.class, earlier_kind.needs_order_alone(kind));
-        self.members().passed(earlier, earlier_kind.shares(kind), until)
+        let until = barriers.until(kind.class, earlier_kind.needs_order_alone(kind));
+        members.passed(earlier, earlier_kind.shares(kind), until)
     }
 
     /// Whether the earlier access is a write of the same agent and time that is more available than one of
@@ -155,6 +171,18 @@ impl Core {
                 && self.order().mutual(&entry.record, self.kinds.get(entry.record.kind), agent, kind)
         };
         entry.filter(met).map_or_else(ReleaseSequence::default, |entry| entry.release_sequence.clone())
+    }
+
+    /// The release sequence of a new atomic write.
+    pub fn release_sequence_of_write(&mut self, cell: &Cell, who: Who, bytes: u8) -> ReleaseSequence {
+        let kind = *self.kinds.get(who.kind);
+        let mut predecessors = Vec::new();
+        if kind.read
+            && let Some(history) = self.histories.peek(cell.history)
+        {
+            predecessors = history.predecessors(&self.order(), self.kinds.list(), who.agent, &kind, bytes);
+        }
+        self.agents.release_sequence_of_write(who.agent, &kind.operation(), &predecessors)
     }
 
     /// Per byte, the least position in a history that a load may read if it reads the entry with this index.

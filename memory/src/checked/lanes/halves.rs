@@ -3,7 +3,7 @@
 
 use super::super::core::Core;
 use super::super::words::{Place, Words};
-use super::{FastPath, run_of_units};
+use super::FastPath;
 use crate::access::Access;
 use crate::plain;
 use crate::race::{Cell, CellRun, RUN};
@@ -45,7 +45,7 @@ impl FastPath<'_> {
         if self.alike
             && components == 1
             && inside == Mask::MAX
-            && let Some((word, _)) = run_of_units(place, &place.offset.0)
+            && let Some((word, _)) = place.run_of_units(&place.offset.0)
             && let Some(cell) = cells.run(word).and_then(CellRun::whole_of_halves)
         {
             let bytes = 4 * word..4 * (word + RUN as u64);
@@ -142,7 +142,7 @@ impl FastPath<'_> {
     /// All lanes store one value each to consecutive halves. Whether that was the common case.
     #[inline(always)]
     fn store_run<C: Words>(&mut self, core: &Core, cells: &mut C, place: &Place<'_>, value: &Lanes) -> bool {
-        let Some((word, offset)) = run_of_units(place, &place.offset.0) else { return false };
+        let Some((word, offset)) = place.run_of_units(&place.offset.0) else { return false };
         let Some(run) = cells.run_to_write(word) else { return false };
         let Some(cell) = run.whole_of_halves() else { return false };
         if !self.overwrites(core, cell, 0) {

@@ -49,6 +49,8 @@ enum Step {
     Store(machine::How),
     Add(Scope),
     Barrier,
+    /// Of the lanes of a subgroup.
+    Near(Scope),
     Fence(Scope),
 }
 
@@ -74,11 +76,12 @@ fn run(seed: u64, only_order: bool) -> ((Vec<u32>, BTreeSet<String>), bool) {
             coherent(Scope::Workgroup),
             coherent(Scope::Device),
         ]);
-        let step = match choices.below(10) {
+        let step = match choices.below(11) {
             0..=2 => Step::Load(how),
             3..=5 => Step::Store(how),
             6 => Step::Add(choices.pick(&[Scope::Workgroup, Scope::Device])),
             7 => Step::Fence(choices.pick(&[Scope::Workgroup, Scope::Device])),
+            8 => Step::Near(choices.pick(&[Scope::Subgroup, Scope::Workgroup])),
             _ => Step::Barrier,
         };
         let (size, components) = match step {
@@ -153,6 +156,10 @@ fn run(seed: u64, only_order: bool) -> ((Vec<u32>, BTreeSet<String>), bool) {
                 memory.read_modify_write(at, op, pointers, mask, &access, &value[..1], None, out).unwrap();
             }
             Step::Fence(scope) => memory.fence(at, mask, scope, &both(U | W)),
+            Step::Near(scope) => {
+                let orders = semantics(true, true, U | W, choices.below(2) == 0);
+                memory.barrier_arrive(at, mask, Scope::Subgroup, scope, &orders);
+            }
             Step::Barrier => {}
         }
         crate::component::each(mask, |lane| got.extend(out.map(|register| register.0[lane])));
