@@ -5,6 +5,7 @@ use super::host_calls::{HandedIn, HostStep};
 use super::layouts::Mismatch;
 use super::named::{Changes, Named};
 use super::ownership::{Resource, WrongOwner};
+use crate::report::CommandPlace;
 use pellucid_memory::commands::{Hazard, HostHazard, Operand, SemaphoreUse};
 use std::sync::Arc;
 
@@ -32,7 +33,12 @@ pub struct CommandName {
 }
 
 impl CommandName {
-    /// Where it stands.
+    /// Which command of its device it is.
+    pub fn place(&self) -> CommandPlace {
+        CommandPlace { queue: self.at, submission: self.submission, index: self.index }
+    }
+
+    /// Where it stands, in words.
     pub fn position(&self) -> String {
         format!("command {} of submission {} on {}", self.index, self.submission, self.queue)
     }

@@ -18,7 +18,7 @@ use crate::report::hazard::stages;
 use crate::report::layout::{self as report, By, LayoutReport};
 use crate::report::ownership::{self as owned, OwnershipReport};
 use crate::report::timeline::{CommandEntry, HostEntry, Semaphores, Timeline};
-use crate::report::{HazardReport, HostReport, InCache, Object, Side};
+use crate::report::{FixPlace, HazardReport, HostReport, InCache, Object, Side};
 use ash::vk;
 use pellucid_memory::commands::{Fix, Range, SemaphoreUse};
 use pellucid_memory::device::Allocation;
@@ -67,6 +67,7 @@ pub fn hazards(device: &Device, found: &[Found]) -> Result<(), String> {
             first: side(f.first.as_ref()),
             second: side(f.second.as_ref()),
             barrier,
+            fix_place: fix_place(f),
             semaphore,
             place,
             aliases: places.into_iter().map(|(object, _)| object).collect(),
@@ -75,6 +76,17 @@ pub fn hazards(device: &Device, found: &[Found]) -> Result<(), String> {
         tell(device, &told)?;
     }
     Ok(())
+}
+
+/// The barrier that the fix of a hazard extends, or the commands between which it has something inserted.
+fn fix_place(found: &Found) -> Option<FixPlace> {
+    let place = |name: &Option<Arc<CommandName>>| name.as_ref().map(|name| name.place());
+    match found.hazard.fix {
+        Fix::Extend(_) => place(&found.barrier).map(FixPlace::Command),
+        Fix::Insert { .. } | Fix::ExtendSemaphore(_) | Fix::Semaphore { .. } => {
+            Some(FixPlace::Between(place(&found.first)?, place(&found.second)?))
+        }
+    }
 }
 
 /// What was executed from the one command of a hazard to the other.

@@ -1,10 +1,11 @@
 //! What the API's calls, and not a shader's accesses alone, do wrong: what such findings have in common.
 
 use super::context::Object;
+use super::groups::FixPlace;
 use super::json;
-use super::note::{FixKind, Note, Notes};
+use super::note::{FixKind, Note, NoteKind, Notes};
 use super::suppress::Subject;
-use super::text::{Shown, diagnostic, level, snippets};
+use super::text::{Shown, as_above, diagnostic, level, snippets};
 use super::words;
 use pellucid_memory::finding::FindingId;
 use serde_json::Value;
@@ -39,15 +40,26 @@ pub trait ApiFinding {
     /// The smallest fix.
     fn help(&self) -> Note<FixKind>;
 
+    /// Where that is made, if other findings may need the same change.
+    fn fix_place(&self) -> Option<FixPlace> {
+        None
+    }
+
     /// What its line of the report file has beside the members of every finding: a JSON object.
     fn members(&self) -> Value;
 
     /// The diagnostic, ending in a line feed.
     fn render(&self, replay: &str) -> String {
-        let (id, shown) = (self.id(), self.shown());
-        let level = level(id.severity());
         let notes = Notes { notes: self.notes(), help: vec![self.help()] };
-        diagnostic(level, (id.name(), words::title(id)), snippets(&shown), notes, Some(replay))
+        whole_or_short(self, notes, Some(replay))
+    }
+
+    /// The diagnostic of a finding that a fix which was told already mends, too: its accesses and their
+    /// place.
+    fn render_short(&self) -> String {
+        let mut notes = Notes { notes: self.notes(), help: vec![as_above(self.help())] };
+        notes.notes.retain(|note| matches!(note.kind, NoteKind::Access | NoteKind::Place));
+        whole_or_short(self, notes, None)
     }
 
     /// One line of the report file.
@@ -66,4 +78,9 @@ pub trait ApiFinding {
         }
         line
     }
+}
+
+fn whole_or_short(finding: &(impl ApiFinding + ?Sized), notes: Notes, replay: Option<&str>) -> String {
+    let (id, shown) = (finding.id(), finding.shown());
+    diagnostic(level(id.severity()), (id.name(), words::title(id)), snippets(&shown), notes, replay)
 }

@@ -3,6 +3,7 @@
 
 use super::api::ApiFinding;
 use super::context::{DispatchContext, Object, base_name};
+use super::groups::FixPlace;
 use super::json;
 use super::note::{FixKind, Note, NoteKind};
 use super::source::excerpt;
@@ -40,6 +41,8 @@ pub struct HazardReport<'a> {
     pub second: Side<'a>,
     /// The barrier that the fix extends, as it is told.
     pub barrier: Option<String>,
+    /// Where the fix is made; `None` if the commands there are too long ago to be named.
+    pub fix_place: Option<FixPlace>,
     /// The debug name of the semaphore that the fix changes.
     pub semaphore: String,
     /// The memory: `buffer "x"`, and the offset of its first byte in device addresses.
@@ -361,6 +364,10 @@ impl ApiFinding for HazardReport<'_> {
             Fix::ExtendSemaphore(_) | Fix::Semaphore { .. } => FixKind::Semaphore,
         };
         Note::new(kind, self.fix())
+    }
+
+    fn fix_place(&self) -> Option<FixPlace> {
+        self.fix_place
     }
 
     fn members(&self) -> Value {

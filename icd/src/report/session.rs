@@ -6,10 +6,10 @@ use super::clients::Clients;
 use super::context::{Context, DispatchContext, Object};
 use super::exit;
 use super::explored::Explored;
+use super::groups::{FixPlace, Groups};
 use super::identity;
 use super::json;
 use super::misuse::{self, Misuse};
-use super::note::{FixKind, Note};
 use super::replay;
 use super::suppress::{Subject, Suppressions};
 use super::text;
@@ -77,8 +77,7 @@ pub struct Session {
 pub(super) struct State {
     /// By what makes findings equal: number (from 1) and occurrences.
     seen: BTreeMap<String, (u64, u64)>,
-    /// By dispatch, id and fix: the number of the first finding that has it.
-    fixes: BTreeMap<(u32, &'static str, Vec<Note<FixKind>>), u64>,
+    groups: Groups,
     suppressed: BTreeSet<String>,
     /// Pairs of instructions that communicate, as far as they are written.
     communications: BTreeSet<String>,
@@ -324,18 +323,14 @@ impl Session {
             line["level"] = severity.name().into();
         }
         let help = text::notes(finding, context).help;
-        let group = (!help.is_empty())
-            .then(|| *state.fixes.entry((dispatch, finding.id.name(), help)).or_insert(number));
+        let group = state.groups.join(FixPlace::Shader(dispatch, id), help, number);
         line["group"] = json!(group);
         self.write_line(&mut state, &line);
         // Counted first: whoever has seen it finds it counted, too, even if the process ends here.
         self.summarise(&mut state, false);
         // The executions of an exploration have replays of their own.
-        if group.is_some_and(|first| first < number && self.shows(first)) && choices.is_none() {
-            self.show(number, &text::render_short(finding, context));
-        } else {
-            self.show(number, &rendered);
-        }
+        let told = group.filter(|_| choices.is_none());
+        self.show_in_group(number, told, &rendered, || text::render_short(finding, context));
         let mut objects: Vec<Object> = Vec::new();
         for object in finding.accesses.iter().filter_map(|a| context.of(a)?.object(a)) {
             if !objects.contains(object) {
@@ -360,10 +355,13 @@ impl Session {
         let rendered = finding.render(&self.replay);
         let mut line = finding.json(number, self.config.seed, &self.replay, &rendered);
         line["level"] = severity.name().into();
+        let place = finding.fix_place();
+        let group = place.and_then(|place| state.groups.join(place, vec![finding.help()], number));
+        line["group"] = json!(group);
         self.write_line(&mut state, &line);
         self.summarise(&mut state, false);
         if !finding.is_said() {
-            self.show(number, &rendered);
+            self.show_in_group(number, group, &rendered, || finding.render_short());
         }
         let message = ReportMessage::new(id.name(), rendered, finding.objects(), severity);
         Verdict { message: Some(message), halt: new.halt }
@@ -424,6 +422,14 @@ impl Session {
             print(&format!("{rendered}\n"));
         } else if number == most + 1 {
             say(&format!("{most} findings shown; the others are counted only (max-reports)"));
+        }
+    }
+
+    /// Prints a diagnostic: whole, or `short` where the first finding of its group was shown before.
+    fn show_in_group(&self, number: u64, group: Option<u64>, whole: &str, short: impl FnOnce() -> String) {
+        match group.is_some_and(|first| first < number && self.shows(first)) {
+            true => self.show(number, &short()),
+            false => self.show(number, whole),
         }
     }
 

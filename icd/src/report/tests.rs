@@ -414,7 +414,17 @@ fn hazard_report<'a>(
     let place = Some((object("buffer", "a"), 0x1000));
     let (first, second) = (side("vkCmdCopyBuffer", None), side("vkCmdDispatch", Some(dispatch)));
     let (semaphore, timeline) = ("done".into(), timeline::Timeline::default());
-    HazardReport { hazard, first, second, barrier: None, semaphore, place, aliases, timeline }
+    HazardReport {
+        hazard,
+        first,
+        second,
+        barrier: None,
+        fix_place: None,
+        semaphore,
+        place,
+        aliases,
+        timeline,
+    }
 }
 
 fn object(what: &str, name: &str) -> Object {
@@ -480,4 +490,58 @@ fn a_hazard_names_aliases_and_where_its_shader_accesses_the_memory() {
         hazard_report(&hazard, dispatch, Vec::new()).notes()[2].text,
         "both on bytes 0..16 of buffer \"a\""
     );
+}
+
+#[test]
+fn hazards_between_the_same_two_commands_that_one_barrier_mends_are_one_group() {
+    use pellucid_memory::commands::{Accesses, Fix, Hazard, Operand, OperationId, QueueId, Range, Stages};
+    let written = Operand::fixed(Accesses::empty(), Accesses::TRANSFER_WRITE);
+    let read = Operand::fixed(Accesses::SHADER_STORAGE_READ, Accesses::empty());
+    let by = Invocation { dispatch: 3, workgroup: [0; 3], subgroup: 0, local_index: 0 };
+    let hazard = |id, site| Hazard {
+        id,
+        first: OperationId(0),
+        first_operand: written,
+        first_at: (QueueId(0), Stages::COPY),
+        second: OperationId(1),
+        second_operand: Operand { shader: Some((Site(site), by)), ..read },
+        second_at: (QueueId(0), Stages::COMPUTE_SHADER),
+        bytes: vec![Range { start: 0x1000, end: 0x1010 }],
+        executed: false,
+        fix: Fix::Insert {
+            source: Stages::COPY,
+            available: Accesses::TRANSFER_WRITE,
+            destination: Stages::COMPUTE_SHADER,
+            visible: Accesses::SHADER_STORAGE_READ,
+        },
+        barriers: Vec::new(),
+    };
+    let shader = shader(SourceLanguage::Glsl, Some(SOURCE), true);
+    let dispatch = dispatch(&shader, &[], &[]);
+    let at = |index| CommandPlace { queue: 0, submission: 1, index };
+    let [here, elsewhere] = [(1, 2), (3, 4)].map(|(a, b)| Some(FixPlace::Between(at(a), at(b))));
+    let told = [
+        (FindingId::HazardReadAfterWrite, 3, here, Some(1)),
+        (FindingId::HazardWriteAfterWrite, 1, here, Some(1)),
+        (FindingId::HazardWriteAfterRead, 1, elsewhere, Some(3)),
+        (FindingId::HazardWriteAfterRead, 3, None, None),
+    ];
+    let directory = tempfile::tempdir().unwrap();
+    let config = Config { report: Some(directory.path().join("r.json")), ..Config::default() };
+    let session = Session::new(&config, Some(String::new()));
+    session.open().unwrap();
+    for (id, site, fix_place, _) in told {
+        let hazard = hazard(id, site);
+        let report = HazardReport { fix_place, ..hazard_report(&hazard, dispatch, Vec::new()) };
+        session.api(&report).message.unwrap();
+    }
+    let lines = std::fs::read_to_string(directory.path().join("r.json")).unwrap();
+    let groups: Vec<Option<u64>> = lines
+        .lines()
+        .skip(1)
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["group"].as_u64())
+        .collect();
+    assert_eq!(groups, told.map(|(.., group)| group));
+    let second = hazard(told[1].0, told[1].1);
+    expect![[r#""#]].assert_eq(&hazard_report(&second, dispatch, Vec::new()).render_short());
 }

@@ -178,11 +178,14 @@ pub fn render(finding: &Finding, context: &Context<'_>, replay: Option<&str>) ->
 
 /// The diagnostic of a finding that a fix which was told already mends, too: its accesses and their place.
 pub fn render_short(finding: &Finding, context: &Context<'_>) -> String {
-    let fix = notes(finding, context).help;
-    let same = |fix: Note<FixKind>| Note::new(fix.kind, format!("the same fix as above: {}", fix.text));
-    let help = fix.into_iter().map(same).collect();
+    let help = notes(finding, context).help.into_iter().map(as_above).collect();
     let notes = places(finding, context);
     whole_or_short(finding, context, Notes { notes, help }, None)
+}
+
+/// A line of help that an earlier finding has told.
+pub(super) fn as_above(fix: Note<FixKind>) -> Note<FixKind> {
+    Note::new(fix.kind, format!("the same fix as above: {}", fix.text))
 }
 
 fn whole_or_short(
