@@ -41,6 +41,10 @@ pub trait Outline: Debug + Send + Sync {
     /// `None`: nowhere. For a scope wider than workgroup: where a dispatch could be cut in two.
     fn gap(&self, first: Site, second: Site, execution: Scope) -> Option<Gap>;
 
+    /// Whether in every workgroup all invocations that execute the one or the other instruction are of one
+    /// subgroup.
+    fn one_subgroup(&self, first: Site, second: Site) -> bool;
+
     /// What a read-modify-write would do in place of the two instructions, if they are the load and the store
     /// of one update of a location, such as `count[i] += 1`.
     fn update(&self, load: Site, store: Site) -> Option<AtomicOp>;

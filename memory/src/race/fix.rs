@@ -9,7 +9,7 @@ use super::explain::Case;
 use crate::access::Site;
 use crate::finding::Edit;
 use crate::model::{BarrierInstance, Event, EventId, Execution, Judgement, Race};
-use crate::outline::{BarrierPlace, Gap};
+use crate::outline::{BarrierPlace, Gap, Outline};
 use crate::scope::{Scope, Semantics, StorageClasses};
 use std::collections::BTreeSet;
 
@@ -271,9 +271,18 @@ impl Case<'_> {
         };
         let at = |scope| outline.gap(first.site, second.site, scope).map(|gap| (gap, scope));
         let (gap, scope) = at(Scope::Workgroup)
-            .or_else(|| if common == Scope::Subgroup { at(Scope::Subgroup) } else { None })?;
+            .or_else(|| if self.meet_in_subgroups(outline) { at(Scope::Subgroup) } else { None })?;
         let Gap { before, after, place } = gap;
         Some(Edit::InsertBarrier { before, after, place, scope, classes })
+    }
+
+    /// Whether no two subgroups of a workgroup can meet at the two instructions as this pair does. That this
+    /// pair is of one subgroup does not say so: it is the one that was seen first.
+    fn meet_in_subgroups(&self, outline: &dyn Outline) -> bool {
+        let ((first, by), second) = (self.first, self.second.0);
+        let (subgroup, workgroup) = (self.topology.range(by, 0), self.topology.range(by, 1));
+        subgroup.contains(&self.second.1)
+            && (subgroup == workgroup || outline.one_subgroup(first.site, second.site))
     }
 
     fn accepts(&self, edits: &[Edit], now: &Now) -> bool {

@@ -7,11 +7,13 @@
 //! of the loop's body; a barrier makes sense where the control flow is uniform for the workgroup, which
 //! [`uniform`] finds.
 
+mod alone;
 mod decisions;
 mod uniform;
 mod update;
 
 use crate::ir::{Label, Node, Op, OpKind, Place, Region as Nodes, Shader, SourceLanguage, Value};
+use alone::Alone;
 use decisions::Decisions;
 use pellucid_memory::access::{AtomicOp, Site};
 use pellucid_memory::outline::{BarrierPlace, Gap, Outline};
@@ -51,6 +53,8 @@ struct Region {
     /// Of the node in the parent that holds it.
     position: Position,
     is_loop: bool,
+    /// All who come here in a workgroup are of one subgroup.
+    one_subgroup: bool,
     /// Before each node and at the end: whether all invocations of the workgroup that are here at all come
     /// here together.
     gaps: Vec<(Position, bool)>,
@@ -78,8 +82,8 @@ pub struct ShaderOutline {
 }
 
 impl ShaderOutline {
-    /// The outline of a shader.
-    pub fn new(shader: &Shader) -> ShaderOutline {
+    /// The outline of a shader, which runs in subgroups of this many invocations.
+    pub fn new(shader: &Shader, subgroup_size: u32) -> ShaderOutline {
         let uniform = Uniform::find(shader);
         let updates = update::find(shader);
         let decisions = Decisions::find(shader);
@@ -90,7 +94,14 @@ impl ShaderOutline {
             partners.insert(load, store);
             partners.insert(store, load);
         }
-        let root = Region { parent: 0, depth: 0, position: 0, is_loop: false, gaps: Vec::new() };
+        let root = Region {
+            parent: 0,
+            depth: 0,
+            position: 0,
+            is_loop: false,
+            one_subgroup: false,
+            gaps: Vec::new(),
+        };
         let mut outline = ShaderOutline {
             regions: vec![root],
             waits: decisions.waits,
@@ -101,8 +112,9 @@ impl ShaderOutline {
             partners,
             ..ShaderOutline::default()
         };
+        let alone = Alone::new(shader, subgroup_size);
         let mut writer =
-            Writer { outline: &mut outline, uniform, constants: FxHashSet::default(), position: 0 };
+            Writer { outline: &mut outline, uniform, alone, constants: FxHashSet::default(), position: 0 };
         writer.region(&shader.body, 0);
         outline
     }
@@ -268,6 +280,12 @@ impl Outline for ShaderOutline {
         None
     }
 
+    fn one_subgroup(&self, first: Site, second: Site) -> bool {
+        let (a, b) = (self.spots(first), self.spots(second));
+        let alone = |a: &Spot, b: &Spot| self.regions[self.common(*a, *b).0 as usize].one_subgroup;
+        are_all_known(a) && are_all_known(b) && a.iter().all(|a| b.iter().all(|b| alone(a, b)))
+    }
+
     fn update(&self, load: Site, store: Site) -> Option<AtomicOp> {
         self.updates.get(&(load, store))?.operation
     }
@@ -282,10 +300,8 @@ impl Outline for ShaderOutline {
 
     fn precedes(&self, first: Site, second: Site) -> bool {
         let (a, b) = (self.spots(first), self.spots(second));
-        // Of more copies than are looked at, some may be anywhere.
-        let known = |spots: &[Spot]| (1..MOST_SPOTS).contains(&spots.len());
         let in_order = |a: &Spot, b: &Spot| a.position < b.position && !self.shares_loop(*a, *b);
-        known(a) && known(b) && a.iter().all(|a| b.iter().all(|b| in_order(a, b)))
+        are_all_known(a) && are_all_known(b) && a.iter().all(|a| b.iter().all(|b| in_order(a, b)))
     }
 
     fn waits(&self, load: Site) -> bool {
@@ -309,10 +325,16 @@ impl Outline for ShaderOutline {
     }
 }
 
+/// Whether these are all places of an instruction: of more copies than are looked at, some may be anywhere.
+fn are_all_known(spots: &[Spot]) -> bool {
+    (1..MOST_SPOTS).contains(&spots.len())
+}
+
 /// Writes the outline down, in one walk.
 struct Writer<'a> {
     outline: &'a mut ShaderOutline,
     uniform: Uniform,
+    alone: Alone<'a>,
     constants: FxHashSet<Value>,
     position: Position,
 }
@@ -320,8 +342,9 @@ struct Writer<'a> {
 impl Writer<'_> {
     fn open(&mut self, parent: u32, is_loop: bool) -> u32 {
         let regions = &mut self.outline.regions;
-        let depth = regions[parent as usize].depth + 1;
-        regions.push(Region { parent, depth, position: self.position, is_loop, gaps: Vec::new() });
+        let Region { depth, one_subgroup, .. } = regions[parent as usize];
+        let (depth, position) = (depth + 1, self.position);
+        regions.push(Region { parent, depth, position, is_loop, one_subgroup, gaps: Vec::new() });
         regions.len() as u32 - 1
     }
 
@@ -338,8 +361,10 @@ impl Writer<'_> {
                 Node::Op(op) => self.op(op, region),
                 Node::If { condition, then, otherwise } => {
                     self.uniform.branch(*condition);
-                    for arm in [then, otherwise] {
+                    for (arm, holds) in [(then, true), (otherwise, false)] {
                         let inner = self.open(region, false);
+                        let alone = self.alone.takes(*condition, holds);
+                        self.outline.regions[inner as usize].one_subgroup |= alone;
                         self.region(arm, inner);
                     }
                     self.uniform.join(*condition);
