@@ -340,6 +340,9 @@ pub enum Edit {
         scope: Scope,
         /// Storage classes.
         classes: StorageClasses,
+        /// A return before it becomes a condition, so that all invocations of the workgroup come to it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        early_return: bool,
     },
     /// Insert a memory barrier right after the access: release with these classes, making available.
     ReleaseFence {

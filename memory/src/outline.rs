@@ -32,12 +32,15 @@ pub struct Gap {
     pub after: Site,
     /// At which point of the control flow around both.
     pub place: BarrierPlace,
+    /// Invocations that have returned do not come here: a barrier can stand here only once they do.
+    pub early_return: bool,
 }
 
 /// A shader's text, as far as it decides which edits make sense.
 pub trait Outline: Debug + Send + Sync {
     /// Where all invocations of an instance of `execution` that execute the two instructions pass together,
     /// between an execution of one and an execution of the other, and no barrier of that scope stands yet.
+    /// For a workgroup, if there is no such place: where they would, if none of them returned before.
     /// `None`: nowhere. For a scope wider than workgroup: where a dispatch could be cut in two.
     fn gap(&self, first: Site, second: Site, execution: Scope) -> Option<Gap>;
 

@@ -246,9 +246,15 @@ fn access_edit(edit: &Edit, dialect: Dialect, dispatch: &DispatchContext<'_>) ->
             dialect.scope(*scope),
             dispatch.location(*site)
         ),
-        (Edit::InsertBarrier { before, after, place, scope, classes }, _) => {
+        (Edit::InsertBarrier { before, after, place, scope, classes, early_return }, _) => {
             let barrier = barrier(*scope, *classes, dialect, lowered);
-            format!("put `{barrier}` {}", gap(*before, *after, *place, dispatch))
+            let put = format!("put `{barrier}` {}", gap(*before, *after, *place, dispatch));
+            match early_return {
+                false => put,
+                true => format!(
+                    "{put}, and turn the early return before it into a condition that the barrier is not in, so that all invocations of the workgroup reach it"
+                ),
+            }
         }
         (Edit::ReleaseFence { after, scope, classes }, _) => format!(
             "put `{}` after {}",

@@ -397,6 +397,7 @@ fn explanations_name_the_missing_element_and_the_smallest_fix() {
         place: BarrierPlace::Between,
         scope: Scope::Workgroup,
         classes: W,
+        early_return: false,
     }];
     assert_eq!(explained(through_barrier(SHARED, |_| {})), (vec![Missing::HappensBefore], insert.clone()));
     assert_eq!(barrier(Semantics::RELAXED, Scope::Workgroup), (vec![Missing::HappensBefore], insert));

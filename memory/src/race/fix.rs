@@ -103,7 +103,7 @@ impl Case<'_> {
             return None;
         }
         let gap = outline.gap(first.site, second.site, Scope::Device)?;
-        let Gap { before, after, place } = gap;
+        let Gap { before, after, place, .. } = gap;
         Some(vec![Edit::LaterDispatch { before, after, place }])
     }
 
@@ -267,13 +267,15 @@ impl Case<'_> {
                 place: BarrierPlace::Between,
                 scope: Scope::Workgroup,
                 classes,
+                early_return: false,
             });
         };
         let at = |scope| outline.gap(first.site, second.site, scope).map(|gap| (gap, scope));
-        let (gap, scope) = at(Scope::Workgroup)
-            .or_else(|| if self.meet_in_subgroups(outline) { at(Scope::Subgroup) } else { None })?;
-        let Gap { before, after, place } = gap;
-        Some(Edit::InsertBarrier { before, after, place, scope, classes })
+        let all = at(Scope::Workgroup);
+        let narrower = all.is_none_or(|(gap, _)| gap.early_return) && self.meet_in_subgroups(outline);
+        let (gap, scope) = if narrower { at(Scope::Subgroup).or(all) } else { all }?;
+        let Gap { before, after, place, early_return } = gap;
+        Some(Edit::InsertBarrier { before, after, place, scope, classes, early_return })
     }
 
     /// Whether no two subgroups of a workgroup can meet at the two instructions as this pair does. That this
@@ -499,8 +501,9 @@ fn cost<'a>(edits: impl Iterator<Item = (usize, &'a Edit)>) -> u32 {
             Edit::OneReference(site, _) | Edit::OneWriter(site) => (*site, 14),
             Edit::AtomicUpdate { store, .. } => (*store, 110),
             Edit::ReleaseFence { after: site, .. } | Edit::AcquireFence { before: site, .. } => (*site, 70),
-            Edit::InsertBarrier { before, place, .. } => {
-                (*before, if *place == BarrierPlace::BetweenAndLoopEnd { 100 } else { 80 })
+            Edit::InsertBarrier { before, place, early_return, .. } => {
+                let barriers = if *place == BarrierPlace::BetweenAndLoopEnd { 100 } else { 80 };
+                (*before, barriers + if *early_return { 15 } else { 0 })
             }
             Edit::MakeAtomic(site, _) => (*site, 120),
             Edit::LaterDispatch { before, .. } => (*before, 1000),

@@ -354,6 +354,8 @@ pub struct Shader {
     pub calls: Vec<Call>,
     /// What runs.
     pub body: Region,
+    /// The blocks in it that are bodies of functions: whoever leaves one returns.
+    pub functions: Vec<Label>,
     /// Descriptor variables.
     pub bindings: Vec<Binding>,
     /// Workgroup variables.

@@ -6,7 +6,8 @@
 use crate::ir::{Alu, BuiltIn, DerivativeGroup, Node, Op, OpKind, Region, Shader, Value};
 use rustc_hash::FxHashMap;
 
-/// What a condition is made of.
+/// What conditions are made of.
+#[derive(Default)]
 pub(super) struct Alone<'a> {
     defined: FxHashMap<Value, &'a Op>,
     subgroup_size: u64,

@@ -55,9 +55,27 @@ struct Region {
     is_loop: bool,
     /// All who come here in a workgroup are of one subgroup.
     one_subgroup: bool,
-    /// Before each node and at the end: whether all invocations of the workgroup that are here at all come
-    /// here together.
-    gaps: Vec<(Position, bool)>,
+    /// Before each node and at the end: who comes there.
+    gaps: Vec<(Position, Reach)>,
+}
+
+/// Which invocations of the workgroup come to a place together, if any comes there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Reach {
+    /// Some.
+    Part,
+    /// Those that have not returned before.
+    NotReturned,
+    /// All.
+    All,
+}
+
+impl Region {
+    /// The whole shader, of which nothing is written down yet.
+    fn root() -> Region {
+        let (position, gaps) = (0, Vec::new());
+        Region { parent: 0, depth: 0, position, is_loop: false, one_subgroup: false, gaps }
+    }
 }
 
 /// The outline of one shader; see the module's page.
@@ -94,16 +112,8 @@ impl ShaderOutline {
             partners.insert(load, store);
             partners.insert(store, load);
         }
-        let root = Region {
-            parent: 0,
-            depth: 0,
-            position: 0,
-            is_loop: false,
-            one_subgroup: false,
-            gaps: Vec::new(),
-        };
         let mut outline = ShaderOutline {
-            regions: vec![root],
+            regions: vec![Region::root()],
             waits: decisions.waits,
             decides: decisions.decides,
             atomic_decides: decisions.by_atomics,
@@ -112,11 +122,27 @@ impl ShaderOutline {
             partners,
             ..ShaderOutline::default()
         };
-        let alone = Alone::new(shader, subgroup_size);
-        let mut writer =
-            Writer { outline: &mut outline, uniform, alone, constants: FxHashSet::default(), position: 0 };
+        let mut writer = Writer::new(&mut outline, uniform, Alone::new(shader, subgroup_size));
         writer.region(&shader.body, 0);
+        outline.grant_returns(shader);
         outline
+    }
+
+    /// Finds the places that all invocations would come to if none returned early.
+    fn grant_returns(&mut self, shader: &Shader) {
+        let gaps = || self.regions.iter().flat_map(|region| &region.gaps);
+        if shader.functions.is_empty() || gaps().all(|(_, reach)| *reach == Reach::All) {
+            return;
+        }
+        let mut granted = ShaderOutline { regions: vec![Region::root()], ..ShaderOutline::default() };
+        let mut writer = Writer::new(&mut granted, Uniform::without_returns(shader), Alone::default());
+        writer.region(&shader.body, 0);
+        let granted = granted.regions.iter().flat_map(|region| &region.gaps);
+        for (gap, granted) in self.regions.iter_mut().flat_map(|region| &mut region.gaps).zip(granted) {
+            if gap.1 == Reach::Part && granted.1 == Reach::All {
+                gap.1 = Reach::NotReturned;
+            }
+        }
     }
 
     /// The region that holds both, and where in it each of them is.
@@ -187,16 +213,16 @@ impl ShaderOutline {
         })
     }
 
-    fn gap_of(&self, a: Spot, b: Spot, execution: Scope) -> Option<BarrierPlace> {
+    /// Where a barrier separates two places, if it is enough that `least` come there.
+    fn gap_of(&self, a: Spot, b: Spot, (execution, least): (Scope, Reach)) -> Option<BarrierPlace> {
         let (low, high) = if a.position <= b.position { (a, b) } else { (b, a) };
         let (region, from, to) = self.common(low, high);
-        let any = execution != Scope::Workgroup;
         let between = from != to
             && !self.exclusive(low, high)
             && self.regions[region as usize]
                 .gaps
                 .iter()
-                .any(|(at, uniform)| (from + 1..=to).contains(at) && (any || *uniform));
+                .any(|(at, reach)| (from + 1..=to).contains(at) && *reach >= least);
         let way = low.position + 1..high.position;
         let barred =
             self.barred(low, region, way.clone(), execution) || self.barred(high, region, way, execution);
@@ -204,7 +230,7 @@ impl ShaderOutline {
             return (between && !barred).then_some(BarrierPlace::Between);
         };
         let gaps = &self.regions[body as usize].gaps;
-        let end = gaps.last().is_some_and(|(_, uniform)| any || *uniform);
+        let end = gaps.last().is_some_and(|(_, reach)| *reach >= least);
         let barred_end = self.barred(high, body, high.position + 1..Position::MAX, execution)
             || self.barred(low, body, 0..low.position, execution);
         let (between, end) = (between && !barred, end && !barred_end);
@@ -227,13 +253,8 @@ impl ShaderOutline {
         self.loop_around(region).is_some()
     }
 
-    fn spots(&self, site: Site) -> &[Spot] {
-        self.spots.get(&site).map_or(&[], |spots| &spots[..])
-    }
-}
-
-impl Outline for ShaderOutline {
-    fn gap(&self, first: Site, second: Site, execution: Scope) -> Option<Gap> {
+    /// [`Outline::gap`], where it is enough that `least` come.
+    fn gap_reached(&self, first: Site, second: Site, (execution, least): (Scope, Reach)) -> Option<Gap> {
         // Executions of one instruction that meet at one address meet in the same iteration as well.
         if first == second && (execution > Scope::Workgroup || self.one_address.contains(&first)) {
             return None;
@@ -255,7 +276,7 @@ impl Outline for ShaderOutline {
                 if copies && a.position == b.position {
                     continue;
                 }
-                if let Some(mut place) = self.gap_of(*a, *b, execution) {
+                if let Some(mut place) = self.gap_of(*a, *b, (execution, least)) {
                     // Invocations that meet at one address there have met at the same one by another
                     // instruction of the iteration, unless they meet in different iterations.
                     if place == BarrierPlace::BetweenAndLoopEnd && self.same_place(first, second) {
@@ -273,11 +294,26 @@ impl Outline for ShaderOutline {
                     }
                     let in_order = a.position <= b.position;
                     let (before, after) = if in_order { (first, second) } else { (second, first) };
-                    return Some(Gap { before, after, place });
+                    let early_return = least == Reach::NotReturned;
+                    return Some(Gap { before, after, place, early_return });
                 }
             }
         }
         None
+    }
+
+    fn spots(&self, site: Site) -> &[Spot] {
+        self.spots.get(&site).map_or(&[], |spots| &spots[..])
+    }
+}
+
+impl Outline for ShaderOutline {
+    fn gap(&self, first: Site, second: Site, execution: Scope) -> Option<Gap> {
+        let reached: &[Reach] = match execution {
+            Scope::Workgroup => &[Reach::All, Reach::NotReturned],
+            _ => &[Reach::Part],
+        };
+        reached.iter().find_map(|least| self.gap_reached(first, second, (execution, *least)))
     }
 
     fn one_subgroup(&self, first: Site, second: Site) -> bool {
@@ -339,7 +375,11 @@ struct Writer<'a> {
     position: Position,
 }
 
-impl Writer<'_> {
+impl<'a> Writer<'a> {
+    fn new(outline: &'a mut ShaderOutline, uniform: Uniform, alone: Alone<'a>) -> Writer<'a> {
+        Writer { outline, uniform, alone, constants: FxHashSet::default(), position: 0 }
+    }
+
     fn open(&mut self, parent: u32, is_loop: bool) -> u32 {
         let regions = &mut self.outline.regions;
         let Region { depth, one_subgroup, .. } = regions[parent as usize];
@@ -349,7 +389,8 @@ impl Writer<'_> {
     }
 
     fn mark(&mut self, region: u32) {
-        let gap = (self.position, self.uniform.together());
+        let reach = if self.uniform.together() { Reach::All } else { Reach::Part };
+        let gap = (self.position, reach);
         self.outline.regions[region as usize].gaps.push(gap);
     }
 

@@ -25,12 +25,24 @@ pub(super) struct Uniform {
     left: Vec<Label>,
     /// Some invocations have ended.
     ended: bool,
+    /// Blocks that all are taken to leave together.
+    together: FxHashSet<Label>,
 }
 
 impl Uniform {
     /// Analyses a shader.
     pub fn find(shader: &Shader) -> Uniform {
-        let mut found = Uniform { varying: vec![false; shader.values.len()], ..Uniform::default() };
+        Uniform::found(shader, FxHashSet::default())
+    }
+
+    /// Analyses a shader as if no invocation returned from a function before the others do.
+    pub fn without_returns(shader: &Shader) -> Uniform {
+        Uniform::found(shader, shader.functions.iter().copied().collect())
+    }
+
+    fn found(shader: &Shader, together: FxHashSet<Label>) -> Uniform {
+        let varying = vec![false; shader.values.len()];
+        let mut found = Uniform { varying, together, ..Uniform::default() };
         found.define(&shader.body);
         loop {
             found.changed = false;
@@ -95,7 +107,7 @@ impl Uniform {
     }
 
     fn leave(&mut self, label: Label) {
-        if !self.left.contains(&label) {
+        if !self.left.contains(&label) && !self.together.contains(&label) {
             self.left.push(label);
         }
     }

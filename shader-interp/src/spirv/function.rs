@@ -56,6 +56,7 @@ impl Lowerer<'_> {
         let cfg = self.cfg(function)?;
         let label = self.b.label();
         self.calls.push((function, label));
+        self.functions.push(label);
         let (caller, instance_call) = (self.call, self.instance_call);
         if self.options.debug {
             let name = plain_name(&self.module.name(self.module.functions[function].id));

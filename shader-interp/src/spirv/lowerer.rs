@@ -110,6 +110,8 @@ pub(crate) struct Lowerer<'a> {
     pub cfgs: Vec<Option<Rc<Cfg>>>,
     /// Functions being inlined, outermost first: index, then the label of the instance.
     pub calls: Vec<(usize, Label)>,
+    /// The labels of all instances of functions.
+    pub functions: Vec<Label>,
     /// With [`CompileOptions::debug`]: all functions that were inlined, with their labels; which of them the
     /// next instruction is in, and which OpFunctionCall is being inlined; else 0. They differ in what a
     /// compiler had inlined before ([`super::scope`]).
