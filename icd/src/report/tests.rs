@@ -543,5 +543,16 @@ fn hazards_between_the_same_two_commands_that_one_barrier_mends_are_one_group() 
         .collect();
     assert_eq!(groups, told.map(|(.., group)| group));
     let second = hazard(told[1].0, told[1].1);
-    expect![[r#""#]].assert_eq(&hazard_report(&second, dispatch, Vec::new()).render_short());
+    expect![[r#"
+        error[hazard-write-after-write]: a command writes what an earlier command wrote, and no dependency orders them
+         --> reduce.comp:6:5
+          |
+        6 |     partial[gl_LocalInvocationIndex] = sum;
+          |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ (2) read by invocation 0 of workgroup (0,0,0), dispatch 3
+          |
+          = note: (1) vkCmdCopyBuffer (command 1 of submission 1 on queue 0): stage COPY, access TRANSFER_WRITE
+          = note: (2) vkCmdDispatch, dispatch 3 (command 1 of submission 1 on queue 0): stage COMPUTE_SHADER, access SHADER_STORAGE_READ
+          = note: both on bytes 0..16 of buffer "a"
+          = help: the same fix as above: insert a barrier between them: srcStageMask COPY, srcAccessMask TRANSFER_WRITE, dstStageMask COMPUTE_SHADER, dstAccessMask SHADER_STORAGE_READ
+    "#]].assert_eq(&hazard_report(&second, dispatch, Vec::new()).render_short());
 }

@@ -4,10 +4,11 @@
 //# buffer b 66 u32 zero
 //# bind 0 a
 //# bind 1 b
+//# push 0
 //
 //# case fixed
 //# dispatch 1 push 0
-//# barrier COMPUTE_SHADER/SHADER_STORAGE_WRITE -> COMPUTE_SHADER/SHADER_STORAGE_READ|SHADER_STORAGE_WRITE
+//# barrier compute/storage-write -> compute/storage-read|storage-write
 //# dispatch 1 push 1
 //# final b[1] 2 4
 //

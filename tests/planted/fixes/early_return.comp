@@ -10,20 +10,22 @@
 //
 //# case returned EARLY NO_BARRIER PARTNER=63u-me
 //# expect race-unordered 1 2 missing happens-before fix insert-barrier
-//# says put `barrier();` between early_return.comp:42 and early_return.comp:46, and turn the early return before it into a condition
+//# allow uninitialised-read 2
+//# says put `barrier();` between early_return.comp:44 and early_return.comp:48, and turn the early return before it into a condition
 //
 //# case neighbours EARLY NO_BARRIER PARTNER=(me+1u)%64u
 //# expect race-unordered 1 2 missing happens-before fix insert-barrier
-//# says put `barrier();` between early_return.comp:42 and early_return.comp:46, and turn the early return before it into a condition
+//# allow uninitialised-read 2
+//# says put `barrier();` between early_return.comp:44 and early_return.comp:48, and turn the early return before it into a condition
 //
 //# case at-the-end EARLY NO_END PARTNER=(me+1u)%64u
 //# expect race-unordered 1 2 missing happens-before fix insert-barrier
-//# says put `barrier();` at the end of the loop around early_return.comp:42 and early_return.comp:46, and turn the early return before it
+//# says put `barrier();` at the end of the loop around early_return.comp:44 and early_return.comp:48, and turn the early return before it
 //
 //# case one-subgroup ONE EARLY NO_BARRIER PARTNER=me^1u
 //# note A workgroup of one subgroup needs no barrier that the invocations that returned come to.
 //# expect race-unordered 1 2 missing happens-before fix insert-barrier
-//# says put `subgroupBarrier();` between early_return.comp:42 and early_return.comp:46
+//# says put `subgroupBarrier();` between early_return.comp:44 and early_return.comp:48
 #version 450
 #ifdef ONE
 layout(local_size_x = 32) in;
