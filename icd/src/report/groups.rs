@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 pub struct CommandPlace {
     /// The queue's index.
     pub queue: u32,
-    /// The submission on it.
+    /// The number of the submission among those to that queue.
     pub submission: u64,
-    /// The command in the submission.
+    /// The number of the command among those of that submission.
     pub index: u32,
 }
 

@@ -45,8 +45,8 @@ impl<'a> Alone<'a> {
         }
     }
 
-    /// Whether all invocations of a workgroup for which the condition is `holds` are of one subgroup. `false`:
-    /// that is not known.
+    /// Whether all invocations of a workgroup for which the condition is `holds` are of one subgroup; where
+    /// that is not known: `false`.
     pub fn takes(&self, condition: Value, holds: bool) -> bool {
         let Some(Op { kind: OpKind::Alu(alu), arguments, .. }) = self.defined.get(&condition) else {
             return false;

@@ -62,11 +62,11 @@ struct Region {
 /// Which invocations of the workgroup come to a place together, if any comes there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Reach {
-    /// Some.
+    /// No more is known than that some do.
     Part,
     /// Those that have not returned before.
     NotReturned,
-    /// All.
+    /// Whoever of the workgroup runs.
     All,
 }
 
