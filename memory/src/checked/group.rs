@@ -95,6 +95,12 @@ impl Barriers {
         times[(class.bits().trailing_zeros() & 3) as usize]
     }
 
+    /// Whether any was passed that orders something.
+    #[inline(always)]
+    pub fn any(&self) -> bool {
+        self.alone != [0; 4]
+    }
+
     /// A barrier by all agents was passed at this time, which is at least this one's execution scope wide.
     fn pass(&mut self, operation: &Operation, level: u8, time: Time) {
         let semantics = &operation.semantics;

@@ -98,8 +98,8 @@ impl Core {
 
 /// Serves the lanes that are in the common case; returns the others.
 #[inline(always)]
-pub(super) fn serve<C: Words>(
-    mut fast: FastPath<'_>,
+pub(super) fn serve<C: Words, const NEAR: bool>(
+    mut fast: FastPath<'_, NEAR>,
     core: &Core,
     cells: &mut C,
     place: &Place<'_>,
@@ -230,7 +230,7 @@ pub(super) fn serve<C: Words>(
 /// Lanes that access a run together.
 const RUN_LANES: Mask = ((1u64 << RUN) - 1) as Mask;
 
-impl FastPath<'_> {
+impl<const NEAR: bool> FastPath<'_, NEAR> {
     /// Loads a word for each lane; returns the lanes that are left for the general path.
     #[inline(always)]
     fn load_words<C: Words>(
@@ -374,13 +374,13 @@ impl FastPath<'_> {
 }
 
 /// What is decided once per instruction.
-pub(super) struct FastPath<'a> {
+pub(super) struct FastPath<'a, const NEAR: bool> {
     kind: u32,
     members: Members,
     /// Of its class: [`Barriers`](super::group::Barriers).
     full: Time,
     alone: Time,
-    /// The subgroup, and the same of it.
+    /// The subgroup, and the same of it: looked at with `NEAR` alone, as few shaders have such barriers.
     subgroup: Members,
     near: [Time; 2],
     first_lane: AgentId,
@@ -400,9 +400,9 @@ pub(super) struct FastPath<'a> {
     until: Time,
 }
 
-impl<'a> FastPath<'a> {
+impl<'a, const NEAR: bool> FastPath<'a, NEAR> {
     #[inline(always)]
-    pub fn new(core: &'a Core, kind: u32, workgroup: u32, first_lane: AgentId) -> FastPath<'a> {
+    pub fn new(core: &'a Core, kind: u32, workgroup: u32, first_lane: AgentId) -> FastPath<'a, NEAR> {
         let StaticAccess { class, atomic, .. } = *core.kinds.get(kind);
         let from = (first_lane - core.first_agent) as usize;
         let times = core.agents.times(workgroup, from, LANES);
@@ -436,7 +436,7 @@ impl<'a> FastPath<'a> {
         let local = self.is_local(earlier.agent);
         let ordered = (self.looked.contains(Looked::SAME) && earlier.agent == agent)
             || self.passed(earlier)
-            || (self.subgroup.contains(agent) && self.passed_near(earlier));
+            || (NEAR && self.subgroup.contains(agent) && self.passed_near(earlier));
         (ordered, self.looked.contains(Looked::MUTUAL) || (self.looked.contains(Looked::LOCAL) && local))
     }
 
@@ -576,10 +576,11 @@ impl<'a> FastPath<'a> {
         for (keep, earlier) in keep.iter_mut().zip([cell.readers[0], cell.readers[1], cell.write]) {
             if earlier.kind != 0 {
                 let (ordered, mutual) = self.order(core, &earlier, agent);
-                let own = || earlier.agent == agent && earlier.time == self.times.of(lane);
+                // Atomics that are less available take the general path: to ask would cost all of them.
+                let other = !ATOMIC && (earlier.agent != agent || earlier.time != self.times.of(lane));
                 if (!ordered && !mutual)
                     || self.looked.contains(Looked::HIDDEN)
-                    || (self.looked.contains(Looked::MORE_AVAILABLE) && own())
+                    || (self.looked.contains(Looked::MORE_AVAILABLE) && !other)
                 {
                     return None;
                 }

@@ -21,13 +21,41 @@ impl CheckedMemory {
         does: LaneOperation<'_>,
     ) -> Mask {
         if !self.core.may_be_fast(kind, access) {
-            return mask;
+            mask
+        } else if self.core.subgroup.1.any() {
+            self.fast_path_near(to, mask, kind, access, does)
+        } else {
+            self.fast_path_of::<false>(to, mask, kind, access, does)
         }
+    }
+
+    #[inline(never)]
+    fn fast_path_near(
+        &mut self,
+        to: &Pointers<'_>,
+        mask: Mask,
+        kind: u32,
+        access: &Access,
+        does: LaneOperation<'_>,
+    ) -> Mask {
+        self.fast_path_of::<true>(to, mask, kind, access, does)
+    }
+
+    /// `NEAR`: the subgroup has passed barriers of its own.
+    #[inline(always)]
+    fn fast_path_of<const NEAR: bool>(
+        &mut self,
+        to: &Pointers<'_>,
+        mask: Mask,
+        kind: u32,
+        access: &Access,
+        does: LaneOperation<'_>,
+    ) -> Mask {
         let (workgroup, first_lane) = (self.current, self.first_lane);
         match to {
             Pointers::View { view, offset, immediate } => {
                 let undefined = self.core.partly_undefined(view);
-                let fast = FastPath::new(&self.core, kind, workgroup, first_lane);
+                let fast = FastPath::<NEAR>::new(&self.core, kind, workgroup, first_lane);
                 let place = Place { view, offset, immediate: *immediate, undefined, device: true };
                 lanes::serve(fast, &self.core, &mut self.shadow, &place, mask, access, does)
             }
@@ -35,7 +63,7 @@ impl CheckedMemory {
                 let Some(group) = self.groups.entered() else { return mask };
                 let view = group.memory.view(&self.variables, *reference);
                 let immediate = immediate.wrapping_sub(view.address as u32);
-                let fast = FastPath::new(&self.core, kind, workgroup, first_lane);
+                let fast = FastPath::<NEAR>::new(&self.core, kind, workgroup, first_lane);
                 let place = Place { view: &view, offset, immediate, undefined: !group.zeroed, device: false };
                 lanes::serve(fast, &self.core, &mut group.cells, &place, mask, access, does)
             }

@@ -24,7 +24,7 @@ fn may_split(core: &Core) -> impl Fn(&Cell) -> bool {
     |cell| cell.write.kind == 0 || !core.kinds.get(cell.write.kind).atomic
 }
 
-impl FastPath<'_> {
+impl<const NEAR: bool> FastPath<'_, NEAR> {
     /// Loads of 16-bit components; returns the lanes that are left for the general path.
     #[inline(always)]
     pub(super) fn load_halves<C: Words>(
