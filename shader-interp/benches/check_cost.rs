@@ -134,25 +134,17 @@ fn kernels() -> Vec<Kernel> {
     let one = |name, spirv, buffers, push, groups| Kernel { name, spirv, buffers, push, groups, long: false };
     let (million, words) = (1 << 20, 1 << 20);
     let square = 256 * 256;
+    let product = |name, spirv, tile: u32| {
+        let buffers = vec![(square, Zero), (square, Floats), (square, Floats)];
+        one(name, spirv, buffers, vec![256], [256 / tile, 256 / tile, 1])
+    };
     vec![
         saxpy(10_000, false),
         saxpy(100_000, false),
         saxpy(1_000_000, false),
         saxpy(10_000_000, true),
-        one(
-            "matrix product",
-            MATRIX,
-            vec![(square, Zero), (square, Floats), (square, Floats)],
-            vec![256],
-            [16, 16, 1],
-        ),
-        one(
-            "register tile",
-            REGISTER_TILE,
-            vec![(square, Zero), (square, Floats), (square, Floats)],
-            vec![256],
-            [4, 4, 1],
-        ),
+        product("matrix product", MATRIX, 16),
+        product("register tile", REGISTER_TILE, 64),
         one("structures", STRUCTURES, vec![(12 * 100_032, Floats)], vec![], [1563, 1, 1]),
         one("mandelbrot", MANDELBROT, vec![(square, Zero)], vec![256], [square as u32 / 64, 1, 1]),
         one("reduction", REDUCTION, vec![(4096, Zero), (words, Integers)], vec![], [million / 256, 1, 1]),
