@@ -43,6 +43,11 @@ impl Mapped {
         addresses(&self.bytes, &(0..self.bytes.size()))
     }
 
+    fn holds(&self, address: u64) -> bool {
+        let Range { start, end } = self.all();
+        (start..end).contains(&address)
+    }
+
     /// The part of a range of addresses that is in it.
     fn part(&self, range: Range) -> Bytes<u64> {
         let Range { start, end } = self.all();
@@ -159,22 +164,19 @@ impl MappableMemory {
     }
 
     /// The memory that holds a device address, if any does.
-    pub fn at(&self, address: u64) -> Option<Mappable<Arc<Allocation>>> {
+    pub fn at(&self, address: u64) -> Option<Mapped> {
         let memories = self.memories.lock();
         let memory = memories.range(..=address).next_back().and_then(|(_, memory)| memory.live())?;
-        (address - memory.bytes.address() < memory.bytes.size()).then_some(memory)
+        memory.holds(address).then_some(memory)
     }
 
     /// A command has written what these runs say.
     pub fn device_wrote(&self, runs: &[(Range, Operand)]) {
-        let mut last: Option<Mappable<Arc<Allocation>>> = None;
+        let mut last: Option<Mapped> = None;
         for (range, _) in runs.iter().filter(|(_, operand)| !operand.write.is_empty()) {
-            let holds = |memory: &Mappable<Arc<Allocation>>| {
-                (memory.bytes.address()..memory.bytes.address() + memory.bytes.size()).contains(&range.start)
-            };
-            last = last.filter(holds).or_else(|| self.at(range.start));
-            if let Some(Mappable { bytes, .. }) = &last {
-                bytes.device_wrote(&(range.start - bytes.address()..range.end - bytes.address()));
+            last = last.filter(|memory| memory.holds(range.start)).or_else(|| self.at(range.start));
+            if let Some(memory) = &last {
+                memory.bytes.device_wrote(&memory.part(*range));
             }
         }
     }

@@ -21,7 +21,7 @@ fn ascending(runs: &[(Range, Operand)]) -> impl Iterator<Item = &[(Range, Operan
 /// Joins neighbours that differ in nothing but who made them: the first one stands for all. Where addresses
 /// do not ascend in the list, what follows came later.
 pub(super) fn together(runs: &[(Range, Operand)]) -> Cow<'_, [(Range, Operand)]> {
-    if !ascending(runs).any(join) {
+    if !ascending(runs).any(any_joins) {
         return Cow::Borrowed(runs);
     }
     let mut all = Vec::new();
@@ -45,7 +45,7 @@ pub(super) fn together(runs: &[(Range, Operand)]) -> Cow<'_, [(Range, Operand)]>
 }
 
 /// Whether some of a part of a list join, or have no bytes.
-fn join(part: &[(Range, Operand)]) -> bool {
+fn any_joins(part: &[(Range, Operand)]) -> bool {
     let mut open: Vec<(u64, &Operand)> = Vec::new();
     part.iter().any(|(range, operand)| {
         let known = open.iter_mut().find(|(_, other)| alike(other, operand));

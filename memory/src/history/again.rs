@@ -43,17 +43,6 @@ impl History {
         Some(again)
     }
 
-    /// The position of the last write.
-    pub fn last(&self) -> Position {
-        self.next
-    }
-
-    /// Whether an access of the agent is remembered.
-    pub fn knows(&self, agent: u32) -> bool {
-        self.entries.iter().any(|entry| entry.record.agent == agent)
-            || self.reads.iter().any(|read| read.record.agent == agent)
-    }
-
     /// The entry at a position, if it is not forgotten.
     pub fn entry_at(&self, position: Position) -> Option<&Entry> {
         let first = self.entries.first()?.position;

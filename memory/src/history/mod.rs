@@ -183,6 +183,17 @@ impl History {
         &self.reads
     }
 
+    /// The position of the last write.
+    pub fn last(&self) -> Position {
+        self.next
+    }
+
+    /// Whether an access of the agent is remembered.
+    pub fn knows(&self, agent: u32) -> bool {
+        self.entries.iter().any(|entry| entry.record.agent == agent)
+            || self.reads.iter().any(|read| read.record.agent == agent)
+    }
+
     /// Bytes of `bytes` that were never written in this history.
     pub fn unwritten(&self, bytes: u8) -> u8 {
         bytes & !self.before_bytes

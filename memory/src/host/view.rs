@@ -357,10 +357,7 @@ impl View {
         self.follow(device, range);
         self.note_write(device, range);
         let last = if range.end == self.size { device.length() } else { range.end / PAGE * PAGE };
-        let whole = range.start.next_multiple_of(PAGE)..last;
-        if whole.start < whole.end {
-            self.app.device_wrote(&whole);
-        }
+        self.app.device_wrote(&(range.start.next_multiple_of(PAGE)..last));
     }
 
     fn note_write(&mut self, device: &Mapping, range: &Range<u64>) {

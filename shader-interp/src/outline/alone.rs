@@ -3,7 +3,7 @@
 //! A barrier of the subgroup orders what happens in such a branch in every workgroup, whatever the addresses.
 //! Elsewhere nothing in the text says that the other subgroups do not meet at them.
 
-use crate::ir::{Alu, BuiltIn, DerivativeGroup, Node, Op, OpKind, Region, Shader, Value};
+use crate::ir::{Alu, BuiltIn, DerivativeGroup, Op, OpKind, Shader, Value};
 use rustc_hash::FxHashMap;
 
 /// What conditions are made of.
@@ -19,30 +19,19 @@ pub(super) struct Alone<'a> {
 
 impl<'a> Alone<'a> {
     /// For subgroups of this many invocations.
-    pub fn new(shader: &'a Shader, subgroup_size: u32) -> Alone<'a> {
+    pub fn new(shader: &Shader, subgroup_size: u32) -> Alone<'a> {
         let [_, height, depth] = shader.local_size;
-        let mut alone = Alone {
+        Alone {
             defined: FxHashMap::default(),
             subgroup_size: u64::from(subgroup_size),
             in_order: shader.derivative_group != Some(DerivativeGroup::Quads),
             in_one_row: height == 1 && depth == 1,
-        };
-        alone.define(&shader.body);
-        alone
+        }
     }
 
-    fn define(&mut self, nodes: &'a Region) {
-        for node in nodes {
-            match node {
-                Node::Op(op) => self.defined.extend(op.results.iter().map(|result| (*result, op))),
-                Node::If { then, otherwise, .. } => {
-                    self.define(then);
-                    self.define(otherwise);
-                }
-                Node::Block { body, .. } | Node::Loop { body, .. } => self.define(body),
-                _ => {}
-            }
-        }
+    /// An operation, in the order of the text: conditions come after what they are made of.
+    pub fn define(&mut self, op: &'a Op) {
+        self.defined.extend(op.results.iter().map(|result| (*result, op)));
     }
 
     /// Whether all invocations of a workgroup for which the condition is `holds` are of one subgroup; where

@@ -394,7 +394,7 @@ impl<'a> Writer<'a> {
         self.outline.regions[region as usize].gaps.push(gap);
     }
 
-    fn region(&mut self, nodes: &Nodes, region: u32) {
+    fn region(&mut self, nodes: &'a Nodes, region: u32) {
         for node in nodes {
             self.position += 1;
             self.mark(region);
@@ -437,7 +437,8 @@ impl<'a> Writer<'a> {
         self.mark(region);
     }
 
-    fn op(&mut self, op: &Op, region: u32) {
+    fn op(&mut self, op: &'a Op, region: u32) {
+        self.alone.define(op);
         let spot = Spot { region, position: self.position };
         match &op.kind {
             OpKind::ControlBarrier { execution, .. } => self.outline.barriers.push((spot, *execution)),
