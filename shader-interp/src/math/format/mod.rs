@@ -155,5 +155,9 @@ impl FormatInfo {
 
 /// What is known of a VkFormat; `None` if Pellucid does not support it.
 pub fn properties(format: i32) -> Option<&'static FormatInfo> {
-    FORMATS.binary_search_by_key(&format, |info| info.format).ok().map(|index| &FORMATS[index])
+    // Those of Vulkan 1.0 by a table: accesses ask.
+    match usize::try_from(format).ok().and_then(|format| table::CORE.get(format)) {
+        Some(index) => FORMATS.get(usize::from(*index)),
+        None => FORMATS.binary_search_by_key(&format, |info| info.format).ok().map(|index| &FORMATS[index]),
+    }
 }

@@ -307,3 +307,19 @@ const ALL: [FormatInfo; COUNT] = {
 
 /// All formats that are supported, by ascending VkFormat number.
 pub static FORMATS: &[FormatInfo] = &ALL;
+
+/// The places in [`FORMATS`] of the formats of Vulkan 1.0, by VkFormat number; of those that are not there a
+/// place behind its end.
+pub(super) static CORE: [u8; 185] = {
+    let mut places = [u8::MAX; 185];
+    let mut k = 0;
+    while k < COUNT {
+        let format = ALL[k].format as usize;
+        if format < places.len() {
+            places[format] = k as u8;
+        }
+        k += 1;
+    }
+    assert!(COUNT < u8::MAX as usize);
+    places
+};
