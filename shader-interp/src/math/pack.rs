@@ -23,6 +23,15 @@ pub(crate) fn from_unorm(x: u32, scale: f32) -> f32 {
     x as f32 / scale
 }
 
+/// [`from_unorm`] of a byte, by two products: the first one is exact, and of all bytes their sum is what the
+/// quotient is rounded to.
+#[inline(always)]
+pub(crate) fn from_unorm_byte(x: u32) -> f32 {
+    const LOW: f32 = 1.0 / 16_711_680.0;
+    let x = x as f32;
+    x * (257.0 / 65536.0) + x * LOW
+}
+
 /// An integer in [-scale - 1, scale] to [-1, 1].
 #[inline(always)]
 pub(crate) fn from_snorm(x: i32, scale: f32) -> f32 {
@@ -92,4 +101,16 @@ pub fn unpack_snorm_2x16(word: u32) -> [f32; 2] {
 #[inline(always)]
 pub fn unpack_unorm_2x16(word: u32) -> [f32; 2] {
     [from_unorm(word & 0xffff, 65535.0), from_unorm(word >> 16, 65535.0)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_products_are_the_quotient_of_every_byte() {
+        for byte in 0..256 {
+            assert_eq!(from_unorm_byte(byte).to_bits(), from_unorm(byte, 255.0).to_bits(), "{byte}");
+        }
+    }
 }

@@ -53,6 +53,9 @@ pub(super) fn decode(info: &FormatInfo, words: &[Lanes; 4], k: usize, out: &mut 
         Numeric::Sint => each(word, out, |w| signed(w) as u32),
         Numeric::Sfloat if field.width == 32 => *out = *word,
         Numeric::Sfloat => each(word, out, |w| half::to_f32(bits(w)).to_bits()),
+        Numeric::Unorm if field.width == 8 => {
+            each(word, out, |w| pack::from_unorm_byte(bits(w)).to_bits());
+        }
         Numeric::Unorm => {
             let largest = (u32::MAX >> unused) as f32;
             each(word, out, |w| pack::from_unorm(bits(w), largest).to_bits());
