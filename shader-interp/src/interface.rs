@@ -178,6 +178,9 @@ pub struct Sampler {
     pub border: [u32; 4],
     /// Coordinates are in texels.
     pub unnormalized: bool,
+    /// A face of a cube is an image of its own (VK_SAMPLER_CREATE_NON_SEAMLESS_CUBE_MAP_BIT_EXT).
+    #[serde(default)]
+    pub non_seamless: bool,
     /// Compare operation (VkCompareOp number) if enabled.
     pub compare: Option<i32>,
     /// What becomes of the texels of a footprint.

@@ -50,6 +50,7 @@ const NEAREST: Sampler = Sampler {
     max_lod: 0.25,
     border: [0; 4],
     unnormalized: false,
+    non_seamless: false,
     compare: None,
     reduction: Reduction::WeightedAverage,
     conversion: None,

@@ -143,6 +143,7 @@ creates! {
             max_anisotropy: if info.anisotropy_enable == vk::TRUE { info.max_anisotropy } else { 1.0 },
             border: border(info)?,
             unnormalized: info.unnormalized_coordinates == vk::TRUE,
+            non_seamless: info.flags.contains(vk::SamplerCreateFlags::NON_SEAMLESS_CUBE_MAP_EXT),
             compare: (info.compare_enable == vk::TRUE).then(|| info.compare_op.as_raw()),
             reduction: reduction(info, conversion.is_some())?,
             conversion: conversion.map(|conversion| conversion.state),

@@ -31,6 +31,9 @@ pub(crate) fn execute<M: MemorySystem>(
     if let Some(done) = super::planar::execute(entry, context.resources, vectors, mask, memory) {
         return done;
     }
+    if let Some(done) = super::usual::execute(entry, context.resources, vectors, mask, memory) {
+        return done;
+    }
     general(context, entry, vectors, mask, memory)
 }
 

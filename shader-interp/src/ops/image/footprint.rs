@@ -225,13 +225,19 @@ impl Sampling<'_> {
         }
     }
 
+    /// Whether texels beyond the edge of a face are those of the face next to it.
+    #[inline(always)]
+    pub fn is_seamless(&self) -> bool {
+        self.is_cube && !self.sampler.non_seamless
+    }
+
     /// Wraps the coordinates of a footprint; of its lowest texels only, if `single`.
     #[inline(always)]
     pub fn steps(&self, footprint: &Footprint, single: bool) -> Steps {
         let mut steps = [[Place::FIRST; 2]; 3];
         for k in 0..self.axes {
             // Cubes ignore the address mode.
-            let mode = if self.is_cube { 2 } else { self.sampler.address[k] };
+            let mode = if self.is_seamless() { 2 } else { self.sampler.address[k] };
             for upper in 0..if single { 1 } else { 2 } {
                 let (base, size, pitch) = (&footprint.base[k], &footprint.size[k], &footprint.pitch[k]);
                 let (mut coordinate, exists) = wrap(mode, base, upper as u32, size);
@@ -316,7 +322,7 @@ fn tap_coordinates(footprint: &Footprint, tap: usize, lane: usize) -> [u32; 2] {
 /// *Wrapping Operation* for one coordinate of all lanes, `step` texels after `base`: the coordinate of a
 /// texel, and [`YES`] if it is not the border. `mode` is a VkSamplerAddressMode.
 #[inline(always)]
-fn wrap(mode: i32, base: &Lanes, step: u32, size: &Lanes) -> (Lanes, Lanes) {
+pub(super) fn wrap(mode: i32, base: &Lanes, step: u32, size: &Lanes) -> (Lanes, Lanes) {
     let mut wrapped = Lanes::ZERO;
     let mut inside = Lanes([YES; LANES]);
     let mut each = |f: &dyn Fn(i32, i32) -> i32| {
@@ -327,11 +333,14 @@ fn wrap(mode: i32, base: &Lanes, step: u32, size: &Lanes) -> (Lanes, Lanes) {
     };
     let mirror = |n: i32| if n >= 0 { n } else { -1 - n };
     match mode {
-        0 => each(&|i, size| s_mod::<32>(i as u32, size as u32) as i32),
-        1 => each(&|i, size| {
-            let turn = s_mod::<32>(i as u32, 2 * size as u32) as i32;
-            (size - 1) - mirror(turn - size)
-        }),
+        0 => wrapped = repeated(base, step, size, 1),
+        1 => {
+            wrapped = repeated(base, step, size, 2);
+            for lane in 0..LANES {
+                let (turn, size) = (wrapped.0[lane] as i32, size.0[lane] as i32);
+                wrapped.0[lane] = ((size - 1) - mirror(turn - size)) as u32;
+            }
+        }
         2 => each(&|i, size| i.min(size - 1).max(0)),
         3 => {
             for lane in 0..LANES {
@@ -343,4 +352,25 @@ fn wrap(mode: i32, base: &Lanes, step: u32, size: &Lanes) -> (Lanes, Lanes) {
         _ => each(&|i, size| mirror(i).min(size - 1)),
     }
     (wrapped, inside)
+}
+
+/// The coordinates `step` after `base`, modulo so many sizes.
+#[inline(always)]
+fn repeated(base: &Lanes, step: u32, size: &Lanes, times: u32) -> Lanes {
+    let (mut turn, mut far) = (Lanes::ZERO, 0);
+    // Most are less than a turn away: no division.
+    for lane in 0..LANES {
+        let i = base.0[lane].wrapping_add(step) as i32;
+        let period = size.0[lane].wrapping_mul(times) as i32;
+        let up = i.wrapping_add(if i < 0 { period } else { 0 });
+        let near = up.wrapping_sub(if up >= period { period } else { 0 });
+        far |= u32::from(near as u32 >= period as u32);
+        turn.0[lane] = near as u32;
+    }
+    if far != 0 {
+        for lane in 0..LANES {
+            turn.0[lane] = s_mod::<32>(base.0[lane].wrapping_add(step), size.0[lane].wrapping_mul(times));
+        }
+    }
+    turn
 }

@@ -108,6 +108,12 @@ impl Sampling<'_> {
         }
     }
 
+    /// What [`Sampling::levels`] says of a lane whose Lod operand is this, without anything added.
+    #[inline(always)]
+    pub fn level_of(&self, lod: f32) -> (u32, f32, bool) {
+        self.level(lod + n_clamp(self.sampler.lod_bias + 0.0, -MAX_LOD_BIAS, MAX_LOD_BIAS), 0.0)
+    }
+
     /// *LOD Operation*'s clamp and *Image Level(s) Selection* for one lane: the level or the finer of two,
     /// the share of the level below it, and whether filtering inside a level is linear.
     #[inline(always)]

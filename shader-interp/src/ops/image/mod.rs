@@ -19,6 +19,7 @@ pub(crate) mod sampled;
 #[cfg(test)]
 mod tests;
 mod texel;
+mod usual;
 mod ycbcr;
 
 use crate::interface::{Descriptor, Resources};
@@ -56,6 +57,8 @@ pub struct ImageInstruction {
     result_words: usize,
     /// It may be of the case that [`planar`] does.
     planar: bool,
+    /// It may be of the case that [`usual`] does.
+    usual: bool,
 }
 
 impl ImageInstruction {
@@ -77,8 +80,8 @@ impl ImageInstruction {
             OpKind::ImageQuerySamples(image) => (Operation::QuerySamples, image, query),
             _ => return None,
         };
-        let planar = planar::may_be(&image);
-        Some(ImageInstruction { operation, image, access, site, result_words, planar })
+        let (planar, usual) = (planar::may_be(&image), usual::may_be(operation, &image));
+        Some(ImageInstruction { operation, image, access, site, result_words, planar, usual })
     }
 
     /// How it accesses memory.

@@ -253,13 +253,13 @@ impl Sampling<'_> {
                 }
             }
         }
-        if self.is_cube && !single {
+        if self.is_seamless() && !single {
             self.spread_corners(footprint, &mut weights);
         }
         let steps = self.steps(footprint, single);
         for (tap, weights) in weights.iter().enumerate().take(taps) {
             let mut place = self.place(footprint, &steps, tap);
-            if self.is_cube && !single {
+            if self.is_seamless() && !single {
                 self.cross_edges(footprint, tap, &mut place);
             }
             let wanted = Lanes(weights.map(|weight| if weight > 0.0 { YES } else { 0 }));
@@ -367,7 +367,7 @@ impl Sampling<'_> {
             let footprint = self.footprint(position, &Lanes::ZERO, &Lanes([YES; LANES]), offset);
             let steps = self.steps(&footprint, false);
             let mut place = self.place(&footprint, &steps, tap);
-            if self.is_cube {
+            if self.is_seamless() {
                 self.cross_edges(&footprint, tap, &mut place);
             }
             let Some(texel) = self.texel(memory, &place, &self.active, reference)? else { continue };

@@ -4,6 +4,7 @@ mod access;
 mod levels;
 mod planar;
 mod sampling;
+mod usual;
 
 use super::ImageInstruction;
 use crate::interface::{Descriptor, ImageView, Reduction, Resources, Sampler};
@@ -273,6 +274,7 @@ const LINEAR: Sampler = Sampler {
     max_anisotropy: 1.0,
     border: [0; 4],
     unnormalized: false,
+    non_seamless: false,
     compare: None,
     reduction: Reduction::WeightedAverage,
     conversion: None,

@@ -253,6 +253,39 @@ fn cube_edges_have_no_seam() {
 }
 
 #[test]
+fn a_face_of_a_cube_is_an_image_of_its_own_where_the_sampler_says_so() {
+    let texels: Vec<f32> = (0..54).map(|texel| (texel * texel % 17) as f32).collect();
+    let mut cube = float_image([3, 3, 1], 6, 1, &texels);
+    let mut face = float_image([3, 3, 1], 1, 1, &texels[..9]);
+    for mode in 0..4 {
+        for smooth in [NEAREST, LINEAR] {
+            let sampler =
+                Sampler { address: [mode; 3], border: [100f32.to_bits(); 4], non_seamless: true, ..smooth };
+            for k in 0..100 {
+                let [s, t] = [k % 10, k / 10].map(|k| (k as f32 + 0.5) / 10.0);
+                // +X: s goes along -z, t along -y.
+                let r = [1.0, 1.0 - 2.0 * t, 1.0 - 2.0 * s];
+                let got = sample(&mut cube, ImageDim::Cube, false, sampler, &[r[0], r[1], r[2], 0.0]);
+                let [s, t] = [r[2], r[1]].map(|axis| 0.5 * (-axis + 1.0));
+                let expected = sample(&mut face, ImageDim::D2, false, sampler, &[s, t, 0.0]);
+                assert_eq!(got, expected, "address mode {mode}, {s}, {t}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_border_is_swizzled_as_texels_are() {
+    let memory = Bytes::<false>::new(16);
+    let mut view = image(memory.range(), info("R32G32B32A32_SFLOAT"), [1, 1, 1], 1, 1, 1);
+    view.swizzle = [6, 3, 2, 4];
+    let sampler = Sampler { address: [3; 3], border: [0.25f32, 0.5, 0.75, 1.0].map(f32::to_bits), ..NEAREST };
+    let out = variant(&mut (memory, view), sampler, ImageSampling::default(), &[5.0, 0.5, 0.0], &[]);
+    // A, R, one, and G of the border.
+    assert_eq!(out, [1.0, 0.25, 1.0, 0.5]);
+}
+
+#[test]
 fn separate_samplers_and_integers() {
     let mut memory = Bytes::<false>::new(4);
     memory.bytes.copy_from_slice(&[1, 2, 3, 200]);
