@@ -6,7 +6,7 @@ use crate::ir::{Label, Node, Op, OpKind, Place, PrivateObject, Region, Scalar, S
 use rustc_hash::FxHashMap;
 
 /// Bytes of the largest object that is promoted.
-const MAX_BYTES: u32 = 4096;
+pub(super) const MAX_BYTES: u32 = 4096;
 
 /// What the rewriting walk needs to know. A *slot* is a scalar of a promoted object: one number for each of
 /// its bytes, of which the first byte's counts.

@@ -24,8 +24,8 @@ struct Rewriter<'a> {
     exits: FxHashMap<Label, (u32, Values)>,
 }
 
-/// Rebuilds the shader's body.
-pub(crate) fn run(shader: &mut Shader, mut b: Builder, plan: &Plan) -> Result<(), CompileError> {
+/// Rebuilds the shader's body. Gives back the builder, which knows its values.
+pub(crate) fn run(shader: &mut Shader, mut b: Builder, plan: &Plan) -> Result<Builder, CompileError> {
     let body = std::mem::take(&mut shader.body);
     let renamed = (0..b.values.len() as u32).map(Value).collect();
     b.open();
@@ -39,8 +39,7 @@ pub(crate) fn run(shader: &mut Shader, mut b: Builder, plan: &Plan) -> Result<()
     let body = b.close();
     shader.body = std::mem::take(&mut b.prologue);
     shader.body.extend(body);
-    shader.values = b.values;
-    Ok(())
+    Ok(b)
 }
 
 impl Rewriter<'_> {
@@ -411,7 +410,7 @@ impl Rewriter<'_> {
 
 impl Place {
     /// Constant offsets, known only after promotion, go into the immediate.
-    fn folded(mut self, b: &Builder) -> Place {
+    pub(super) fn folded(mut self, b: &Builder) -> Place {
         match &mut self {
             Place::Buffer { offset, immediate, .. }
             | Place::Workgroup { offset, immediate, .. }

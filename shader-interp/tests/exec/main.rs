@@ -9,3 +9,4 @@ mod small_programs;
 mod spinning;
 mod structured;
 mod support;
+mod unrolled;
