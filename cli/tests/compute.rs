@@ -369,6 +369,29 @@ fn atomic_minima_and_maxima_of_floats() {
 }
 
 #[test]
+fn atomics_of_floats_of_16_bits() {
+    for mode in ["run", "check"] {
+        let buffers =
+            "--buffer 0:0=f16x4=5,5,2047,1 --buffer 0:1=f16x128 --buffer 0:2=f16x4=0,0,0,-1 --dump 0:0";
+        let arguments = format!("--groups 2 {buffers} --dump 0:1 --dump 0:2");
+        let output = exec("atomic_float16", &["--mode", mode], &arguments);
+        assert_eq!(output.status.code(), Some(0), "{mode}: {}", errors(&output));
+        let all = dumped::<String>(&output);
+        // Sums are rounded to nearest, ties to even: 2047 + 1 is 2048, to which 1 adds nothing.
+        assert_eq!(all[..4], ["-29.5", "33.5", "2048", "129"], "{mode}");
+        // What the exchanges gave back, and what is left, are all that there was.
+        let mut given: Vec<&str> = all[4..132].iter().map(String::as_str).collect();
+        given.sort_unstable();
+        let mut expected: Vec<String> = (0..128).map(|k| k.to_string()).collect();
+        expected.push("-1".into());
+        expected.retain(|value| *value != all[135]);
+        expected.sort_unstable();
+        assert_eq!(given, expected, "{mode}");
+        assert_eq!(all[132..135], ["-29.5", "33.5", "64"], "{mode}");
+    }
+}
+
+#[test]
 fn integer_functions_of_intel() {
     let buffers = "--groups 1 --buffer 0:0=u32x2=4294934528,98305 --buffer 0:1=u32x14 --dump 0:1";
     let output = common::exec("integer_functions.spvasm", &[], buffers);

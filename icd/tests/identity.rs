@@ -63,7 +63,7 @@ fn extension_structures_agree_with_the_core_versions() {
         floats.shader_buffer_float64_atomic_min_max & floats.shader_image_float32_atomic_min_max,
         vk::TRUE
     );
-    assert_eq!(floats.shader_buffer_float16_atomic_min_max, vk::FALSE);
+    assert_eq!(floats.shader_buffer_float16_atomic_min_max, vk::TRUE);
     assert_eq!(model.vulkan_memory_model_device_scope, v12.vulkan_memory_model_device_scope);
     assert_eq!(subgroup.subgroup_size, v11.subgroup_size);
     assert_eq!(subgroup.supported_operations, v11.subgroup_supported_operations);

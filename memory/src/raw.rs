@@ -30,6 +30,7 @@
 
 use crate::access::{AtomicOp, Reference};
 use crate::device::Allocation;
+use half::f16;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
@@ -301,8 +302,8 @@ unsafe fn store_bytes(p: *mut u8, size: u8, value: u64) {
     }
 }
 
-/// Applies a read-modify-write of 4 or 8 bytes (1 and 2 for Exchange and the like are not part of SPIR-V) and
-/// returns the original value; `None` if it is out of bounds, unaligned, or of another size.
+/// Applies a read-modify-write of 1, 2, 4 or 8 bytes (SPIR-V has 2 for floats alone, and not 1) and returns
+/// the original value; `None` if it is out of bounds, unaligned, or of another size.
 #[inline(always)]
 pub fn read_modify_write(
     view: &MemoryView<'_>,
@@ -326,6 +327,16 @@ pub fn read_modify_write(
             _ => AtomicU64::from_ptr(p.cast()).modify(op, value, comparator),
         }
     })
+}
+
+macro_rules! float_op {
+    ($op:expr, $a:expr, $b:expr) => {
+        match $op {
+            AtomicOp::FAdd => $a + $b,
+            AtomicOp::FMin => $a.min($b),
+            _ => $a.max($b),
+        }
+    };
 }
 
 /// The value that a read-modify-write of `size` bytes stores over `old`. Float minimum and maximum return the
@@ -353,26 +364,15 @@ pub fn apply(op: AtomicOp, size: u8, old: u64, value: u64, comparator: u64) -> u
         AtomicOp::UMax => (old & mask).max(value & mask),
         AtomicOp::SMin => signed(old).min(signed(value)) as u64,
         AtomicOp::SMax => signed(old).max(signed(value)) as u64,
-        AtomicOp::FAdd | AtomicOp::FMin | AtomicOp::FMax if size == 8 => {
-            let (a, b) = (f64::from_bits(old), f64::from_bits(value));
-            match op {
-                AtomicOp::FAdd => a + b,
-                AtomicOp::FMin => a.min(b),
-                _ => a.max(b),
+        AtomicOp::FAdd | AtomicOp::FMin | AtomicOp::FMax => match size {
+            2 => {
+                let float = |bits: u64| f16::from_bits(bits as u16).to_f32();
+                // Rounding a sum twice is rounding it once: 24 bits are at least 2 * 11 + 2.
+                u64::from(f16::from_f32(float_op!(op, float(old), float(value))).to_bits())
             }
-            .to_bits()
-        }
-        AtomicOp::FAdd | AtomicOp::FMin | AtomicOp::FMax => {
-            let (a, b) = (f32::from_bits(old as u32), f32::from_bits(value as u32));
-            u64::from(
-                match op {
-                    AtomicOp::FAdd => a + b,
-                    AtomicOp::FMin => a.min(b),
-                    _ => a.max(b),
-                }
-                .to_bits(),
-            )
-        }
+            8 => float_op!(op, f64::from_bits(old), f64::from_bits(value)).to_bits(),
+            _ => u64::from(float_op!(op, f32::from_bits(old as u32), f32::from_bits(value as u32)).to_bits()),
+        },
     };
     new & mask
 }
