@@ -28,7 +28,7 @@ use pellucid_memory::heap::{Heap, HeapError};
 use pellucid_memory::unwritten::Unwritten;
 use std::any::Any;
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Instant;
 
@@ -50,6 +50,8 @@ pub type SparseMemory = (Weak<Allocation>, (vk::ObjectType, u64));
 pub struct Device {
     /// Its number, by which handles know that they are of it.
     pub number: DeviceNumber,
+    /// How many devices the process created before it: numbers are used again.
+    pub ordinal: u64,
     pub instance: Arc<Instance>,
     /// What it claims.
     pub caps: Arc<Caps>,
@@ -132,8 +134,10 @@ impl Device {
         let families = numbers.iter().map(|number| queues::place(*number).0);
         let several = families.clone().min() != families.max();
         let number = handle::new_device();
+        static CREATED: AtomicU64 = AtomicU64::new(0);
         let device = Arc::new(Device {
             number,
+            ordinal: CREATED.fetch_add(1, Ordering::Relaxed),
             heaps: [heap(0)?, heap(1)?],
             sparse: OnceLock::new(),
             sparse_whole: Mutex::default(),

@@ -32,7 +32,9 @@ pub const INSTANCE: &[Extension] = &[
 /// Device extensions.
 pub const DEVICE: &[Extension] = &[
     e("VK_EXT_4444_formats", 1),
+    e("VK_EXT_border_color_swizzle", 1),
     e("VK_EXT_calibrated_timestamps", 2),
+    e("VK_EXT_conditional_rendering", 2),
     e("VK_EXT_custom_border_color", 12),
     e("VK_EXT_descriptor_buffer", 1),
     e("VK_EXT_descriptor_indexing", 2),
@@ -46,6 +48,7 @@ pub const DEVICE: &[Extension] = &[
     e("VK_EXT_memory_budget", 1),
     e("VK_EXT_memory_priority", 1),
     e("VK_EXT_mutable_descriptor_type", 1),
+    e("VK_EXT_non_seamless_cube_map", 1),
     e("VK_EXT_pageable_device_local_memory", 1),
     e("VK_EXT_pipeline_creation_cache_control", 3),
     e("VK_EXT_pipeline_creation_feedback", 1),

@@ -289,16 +289,17 @@ const EXTENSIONS: &[FeatureStructure] = given! {
         shader_image_float32_atomic_add, sparse_image_float32_atomics, sparse_image_float32_atomic_add,
     }
     PhysicalDeviceShaderAtomicFloat2FeaturesEXT {
-        shader_buffer_float16_atomics = FALSE, shader_buffer_float16_atomic_add = FALSE,
-        shader_buffer_float16_atomic_min_max = FALSE, shader_buffer_float32_atomic_min_max,
-        shader_buffer_float64_atomic_min_max, shader_shared_float16_atomics = FALSE,
-        shader_shared_float16_atomic_add = FALSE, shader_shared_float16_atomic_min_max = FALSE,
+        shader_buffer_float16_atomics, shader_buffer_float16_atomic_add, shader_buffer_float16_atomic_min_max,
+        shader_buffer_float32_atomic_min_max, shader_buffer_float64_atomic_min_max,
+        shader_shared_float16_atomics, shader_shared_float16_atomic_add, shader_shared_float16_atomic_min_max,
         shader_shared_float32_atomic_min_max, shader_shared_float64_atomic_min_max,
         shader_image_float32_atomic_min_max, sparse_image_float32_atomic_min_max,
     }
+    PhysicalDeviceBorderColorSwizzleFeaturesEXT { border_color_swizzle, border_color_swizzle_from_image }
     PhysicalDeviceComputeShaderDerivativesFeaturesNV {
         compute_derivative_group_quads, compute_derivative_group_linear,
     }
+    PhysicalDeviceConditionalRenderingFeaturesEXT { conditional_rendering, inherited_conditional_rendering }
     PhysicalDeviceCooperativeMatrixFeaturesKHR { cooperative_matrix, cooperative_matrix_robust_buffer_access }
     PhysicalDeviceCopyMemoryIndirectFeaturesKHR { indirect_memory_copy, indirect_memory_to_image_copy }
     PhysicalDeviceCopyMemoryIndirectFeaturesNV { indirect_copy }
@@ -320,6 +321,7 @@ const EXTENSIONS: &[FeatureStructure] = given! {
     PhysicalDeviceMaintenance9FeaturesKHR { maintenance9 }
     PhysicalDeviceMemoryPriorityFeaturesEXT { memory_priority }
     PhysicalDeviceMutableDescriptorTypeFeaturesEXT { mutable_descriptor_type }
+    PhysicalDeviceNonSeamlessCubeMapFeaturesEXT { non_seamless_cube_map }
     PhysicalDevicePageableDeviceLocalMemoryFeaturesEXT { pageable_device_local_memory }
     PhysicalDevicePipelineExecutablePropertiesFeaturesKHR { pipeline_executable_info }
     PhysicalDevicePipelineRobustnessFeaturesEXT { pipeline_robustness }

@@ -103,7 +103,7 @@ pub fn unsupported_stages(flags: Flags, stages: vk::PipelineStageFlags2) -> vk::
         | Stage::CLEAR;
     let mut there = everywhere;
     if flags.intersects(Flags::GRAPHICS | Flags::COMPUTE) {
-        there |= Stage::DRAW_INDIRECT;
+        there |= Stage::DRAW_INDIRECT | Stage::CONDITIONAL_RENDERING_EXT;
     }
     if flags.contains(Flags::COMPUTE) {
         there |= Stage::COMPUTE_SHADER;

@@ -14,7 +14,8 @@ use crate::command::copy::Touched;
 use crate::command::indirect::CopyIndirect;
 use crate::command::reach::Reach;
 use crate::command::state::State;
-use crate::command::{BarrierOf, Command, Dependency, EventWait};
+use crate::command::uses::BEGIN_CONDITIONAL;
+use crate::command::{BarrierOf, Command, Dependency, EventWait, Predicate};
 use crate::descriptor_bytes::ANY_LAYOUT;
 use crate::device::Device;
 use crate::entry::buffer::Buffer;
@@ -51,6 +52,33 @@ pub fn standing(device: &Device, queue: &Queue, state: &State<'_>) -> OwnedAt {
     OwnedAt { queue: queue.index, name, labels: state.labels.clone() }
 }
 
+/// In check mode: the tag of the command that begins.
+pub fn tag(device: &Device, queue: &Queue, state: &State<'_>, command: &'static str) -> u64 {
+    let standing = || standing(device, queue, state);
+    device.hazards.as_ref().map_or(0, |hazards| hazards.command(&standing().at(), command, None))
+}
+
+/// Checks the read of a predicate, where conditional rendering begins.
+///
+/// # Errors
+/// The text of what loses the device.
+pub fn predicate(
+    device: &Device,
+    queue: &Queue,
+    state: &State<'_>,
+    predicate: &Predicate,
+) -> Result<(), String> {
+    let Some(hazards) = &device.hazards else { return Ok(()) };
+    let tag = tag(device, queue, state, BEGIN_CONDITIONAL);
+    let Some(range) = range(&predicate.buffer, predicate.offset, 4) else { return Ok(()) };
+    let operand = Operand::fixed(Accesses::CONDITIONAL_RENDERING_READ, Accesses::empty());
+    let resource = predicate.buffer.place().map(|place| place.resource);
+    hazards.uses((tag, queue.index), &[], &[Access { range, operand, through: None, resource }]);
+    let reads = [(range, operand)];
+    let (_, found) = hazards.operation(queue.index, Stages::CONDITIONAL_RENDERING, tag, None, &reads);
+    report::hazards(device, &found)
+}
+
 /// Runs a transfer command and checks what it touched.
 ///
 /// # Errors
@@ -63,7 +91,7 @@ pub fn transfer(
     run: impl FnOnce(Touched<'_>) -> Outcome<()>,
 ) -> Result<Outcome<()>, String> {
     let Some(hazards) = &device.hazards else { return Ok(run(None)) };
-    let tag = hazards.command(&standing(device, queue, state).at(), command.name(), None);
+    let tag = tag(device, queue, state, command.name());
     let operation = Operation {
         tag,
         stage: command.transfer_stage(),
@@ -90,7 +118,7 @@ pub fn copy_indirect(
 ) -> Result<Outcome<()>, String> {
     let Some(hazards) = &device.hazards else { return Ok(run(None)) };
     let command = copy.name();
-    let tag = hazards.command(&standing(device, queue, state).at(), command, None);
+    let tag = tag(device, queue, state, command);
     let operand = Operand::fixed(Accesses::INDIRECT_COMMAND_READ, Accesses::empty());
     let parameters: Vec<_> =
         copy.parameters_in(addresses).into_iter().map(|range| (range, operand)).collect();

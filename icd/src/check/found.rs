@@ -33,9 +33,9 @@ pub struct CommandName {
 }
 
 impl CommandName {
-    /// Which command of its device it is.
-    pub fn place(&self) -> CommandPlace {
-        CommandPlace { queue: self.at, submission: self.submission, index: self.index }
+    /// Which command it is, of this device.
+    pub fn place(&self, device: u64) -> CommandPlace {
+        CommandPlace { device, queue: self.at, submission: self.submission, index: self.index }
     }
 
     /// Where it stands, in words.

@@ -64,10 +64,11 @@ pub fn hazards(device: &Device, found: &[Found]) -> Result<(), String> {
         let barrier = f.barrier.as_ref().map(|b| b.told());
         let told = HazardReport {
             hazard: &f.hazard,
+            device: device.ordinal,
             first: side(f.first.as_ref()),
             second: side(f.second.as_ref()),
             barrier,
-            fix_place: fix_place(f),
+            fix_place: fix_place(device.ordinal, f),
             semaphore,
             place,
             aliases: places.into_iter().map(|(object, _)| object).collect(),
@@ -79,8 +80,8 @@ pub fn hazards(device: &Device, found: &[Found]) -> Result<(), String> {
 }
 
 /// The barrier that the fix of a hazard extends, or the commands between which it has something inserted.
-fn fix_place(found: &Found) -> Option<FixPlace> {
-    let place = |name: &Option<Arc<CommandName>>| name.as_ref().map(|name| name.place());
+fn fix_place(device: u64, found: &Found) -> Option<FixPlace> {
+    let place = |name: &Option<Arc<CommandName>>| name.as_ref().map(|name| name.place(device));
     match found.hazard.fix {
         Fix::Extend(_) => place(&found.barrier).map(FixPlace::Command),
         Fix::Insert { .. } | Fix::ExtendSemaphore(_) | Fix::Semaphore { .. } => {

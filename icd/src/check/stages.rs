@@ -17,7 +17,11 @@ pub fn stages(mask: Stage2) -> Stages {
     let same = same!(Stage2, Stages:
         DRAW_INDIRECT, COMPUTE_SHADER, COPY, CLEAR, BLIT, RESOLVE, ALL_TRANSFER, HOST, EARLY_FRAGMENT_TESTS,
         LATE_FRAGMENT_TESTS, COLOR_ATTACHMENT_OUTPUT, ALL_GRAPHICS);
-    let others = [(COPY_INDIRECT, Stages::COPY_INDIRECT), (Stage2::ALL_COMMANDS, Stages::DEVICE)];
+    let others = [
+        (COPY_INDIRECT, Stages::COPY_INDIRECT),
+        (Stage2::CONDITIONAL_RENDERING_EXT, Stages::CONDITIONAL_RENDERING),
+        (Stage2::ALL_COMMANDS, Stages::DEVICE),
+    ];
     let graphics = if mask.intersects(graphics_stages()) { Stages::GRAPHICS } else { Stages::empty() };
     let named = same.into_iter().chain(others).filter(|(bit, _)| mask.contains(*bit));
     named.fold(graphics, |all, (_, stages)| all | stages)
@@ -58,6 +62,7 @@ pub fn accesses(mask: Access2) -> Accesses {
     let others = [
         (Access2::SHADER_WRITE, Accesses::SHADER_STORAGE_WRITE),
         (Access2::DESCRIPTOR_BUFFER_READ_EXT, Accesses::DESCRIPTOR_BUFFER_READ),
+        (Access2::CONDITIONAL_RENDERING_READ_EXT, Accesses::CONDITIONAL_RENDERING_READ),
     ];
     let named = same.into_iter().chain(others).filter(|(bit, _)| mask.contains(*bit));
     named.fold(Accesses::empty(), |all, (_, accesses)| all | accesses)

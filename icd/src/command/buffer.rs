@@ -58,6 +58,10 @@ pub struct Recorder {
     bound: Vec<BoundSet>,
     /// What is being rendered.
     pub rendering: Option<Recording>,
+    /// Conditional rendering is active: it began in this command buffer.
+    pub conditional: bool,
+    /// It may be active around a secondary command buffer.
+    inherits_conditional: bool,
 }
 
 impl Recorder {
@@ -72,6 +76,8 @@ impl Recorder {
             pushed: BTreeMap::new(),
             bound: Vec::new(),
             rendering: None,
+            conditional: false,
+            inherits_conditional: false,
         }
     }
 
@@ -98,17 +104,23 @@ impl CommandBuffer {
         self.recorder.lock().recorded.take()
     }
 
-    /// vkBeginCommandBuffer: what was recorded, which ends.
+    /// vkBeginCommandBuffer: what was recorded, which ends. With `conditional`, it may be executed where
+    /// conditional rendering is active.
     ///
     /// # Errors
     /// It is recording already.
-    pub fn begin(&self, flags: vk::CommandBufferUsageFlags) -> Outcome<Option<Arc<Recorded>>> {
+    pub fn begin(
+        &self,
+        flags: vk::CommandBufferUsageFlags,
+        conditional: bool,
+    ) -> Outcome<Option<Arc<Recorded>>> {
         let mut recorder = self.recorder.lock();
         if recorder.state == LifecycleState::Recording {
             return Err(Error::usage("the command buffer is recording already"));
         }
         let before = recorder.recorded.take();
         *recorder = Recorder::new(self.family, LifecycleState::Recording, flags);
+        recorder.inherits_conditional = conditional;
         Ok(before)
     }
 
@@ -123,12 +135,18 @@ impl CommandBuffer {
         }
         recorder.pushed.clear();
         recorder.rendering = None;
+        let conditional = std::mem::take(&mut recorder.conditional);
         if let Some(error) = recorder.error.take() {
             recorder.state = LifecycleState::Invalid;
             return Err(Error { code: error.code, message: None });
         }
+        if conditional {
+            recorder.state = LifecycleState::Invalid;
+            return Err(Error::usage("conditional rendering is active at the end"));
+        }
         let (commands, bound) = (std::mem::take(&mut recorder.commands), std::mem::take(&mut recorder.bound));
-        recorder.recorded = Some(Arc::new(Recorded::new(commands, bound, recorder.flags)));
+        let (flags, conditional) = (recorder.flags, recorder.inherits_conditional);
+        recorder.recorded = Some(Arc::new(Recorded::new(commands, bound, flags, conditional)));
         recorder.state = LifecycleState::Executable;
         Ok(())
     }
@@ -142,6 +160,7 @@ impl CommandBuffer {
         recorder.error = None;
         recorder.pushed.clear();
         recorder.rendering = None;
+        recorder.conditional = false;
         recorder.recorded.take()
     }
 

@@ -51,7 +51,7 @@ pub fn bytes(addresses: &AddressMap, address: u64, size: u64) -> Outcome<MemoryV
 }
 
 /// The little-endian word at a byte.
-fn word(bytes: &[u8], at: usize) -> u32 {
+pub(super) fn word(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 

@@ -200,10 +200,25 @@ pub enum Command {
     CopyQueryResults(Box<CopyQueryResults>),
     /// vkCmdExecuteCommands.
     Execute(Vec<Arc<Recorded>>),
+    /// vkCmdBeginConditionalRenderingEXT.
+    BeginConditional(Box<Predicate>),
+    /// vkCmdEndConditionalRenderingEXT.
+    EndConditional,
     /// vkCmdBeginDebugUtilsLabelEXT.
     BeginLabel(String),
     /// vkCmdEndDebugUtilsLabelEXT.
     EndLabel,
+}
+
+/// VkConditionalRenderingBeginInfoEXT.
+#[derive(Clone)]
+pub struct Predicate {
+    /// Where its word is, which has to be in memory when the command executes.
+    pub buffer: Arc<Buffer>,
+    /// Bytes from the start of the buffer to the word.
+    pub offset: u64,
+    /// Commands are discarded if the word is not zero, instead of if it is.
+    pub inverted: bool,
 }
 
 /// vkCmdCopyQueryPoolResults.
@@ -262,6 +277,9 @@ pub struct Recorded {
     pub described: bool,
     /// It accesses memory, or a secondary command buffer does.
     pub accesses: bool,
+    /// A secondary command buffer that may be executed where conditional rendering is active
+    /// (VkCommandBufferInheritanceConditionalRenderingInfoEXT).
+    pub conditional: bool,
 }
 
 impl Recorded {
@@ -270,6 +288,7 @@ impl Recorded {
         commands: Vec<Command>,
         bound_sets: Vec<BoundSet>,
         flags: vk::CommandBufferUsageFlags,
+        conditional: bool,
     ) -> Recorded {
         let mut sets = BTreeMap::new();
         let (mut by_address, mut described, mut accesses) = (false, false, false);
@@ -297,6 +316,7 @@ impl Recorded {
                 | Command::SetEvent(..)
                 | Command::ResetEvent(_)
                 | Command::WaitEvents(..)
+                | Command::EndConditional
                 | Command::BeginLabel(_)
                 | Command::EndLabel => {}
                 _ => accesses = true,
@@ -311,6 +331,7 @@ impl Recorded {
             by_address,
             described,
             accesses: accesses || by_address,
+            conditional,
         }
     }
 

@@ -199,7 +199,7 @@ fn resolve(
 /// # Errors
 /// The text of what loses the device.
 pub fn step(device: &Device, queue: &Queue, state: &mut State<'_>, step: &Step) -> Result<(), String> {
-    let tag = begin(device, queue, state, step.name);
+    let tag = check::tag(device, queue, state, step.name);
     uses(device, queue, state, (step.name, tag), &step.ends)?;
     if let Some((hazards, dependency)) = device.hazards.as_ref().zip(step.dependency.as_ref()) {
         let found = hazards.dependency(queue.index, tag, &translate(dependency));
@@ -225,18 +225,12 @@ pub fn clear(
     rects: &[vk::ClearRect],
 ) -> Result<(), String> {
     let name = "vkCmdClearAttachments";
-    let tag = begin(device, queue, state, name);
+    let tag = check::tag(device, queue, state, name);
     let Some(rendering) = state.rendering.clone() else {
         device.skipped(name, Err(Error::usage("nothing is being rendered")));
         return Ok(());
     };
     uses(device, queue, state, (name, tag), &rendering.clears(attachments, rects))
-}
-
-/// In check mode: the tag of the command that begins.
-fn begin(device: &Device, queue: &Queue, state: &State<'_>, name: &'static str) -> u64 {
-    let standing = || check::standing(device, queue, state);
-    device.hazards.as_ref().map_or(0, |hazards| hazards.command(&standing().at(), name, None))
 }
 
 fn uses(

@@ -1,5 +1,6 @@
 //! Replay: a queue's worker runs the commands of a command buffer, in order, each to its end.
 
+use super::indirect::word;
 use super::state::State;
 use super::{Command, CopyQueryResults, Recorded, blit, copy, dispatch, render};
 use crate::check::commands as check;
@@ -49,9 +50,21 @@ fn step<'a>(
         Command::SetDescriptorBufferOffsets(first, sets) => state.set_descriptor_buffer_offsets(*first, sets),
         Command::BindEmbeddedSamplers(number, layout) => state.bind_embedded_samplers(*number, layout),
         Command::PushConstants(offset, bytes) => state.push_constants(*offset, bytes),
+        Command::Dispatch(..) | Command::DispatchIndirect(..) | Command::ClearAttachments(..)
+            if state.discards =>
+        {
+            check::tag(device, queue, state, command.name());
+        }
+        Command::BeginConditional(predicate) => {
+            let word: [u8; 4] = parameters(device, command.name(), &predicate.buffer, predicate.offset);
+            state.discards = (word == [0; 4]) != predicate.inverted;
+            check::predicate(device, queue, state, predicate)?;
+        }
+        Command::EndConditional => state.discards = false,
         Command::Dispatch(base, groups) => dispatch::run(device, queue, state, *base, *groups, None)?,
         Command::DispatchIndirect(buffer, offset) => {
-            let groups = indirect(device, buffer, *offset);
+            let bytes: [u8; 12] = parameters(device, command.name(), buffer, *offset);
+            let groups = std::array::from_fn(|k| word(&bytes, 4 * k));
             dispatch::run(device, queue, state, [0; 3], groups, Some((buffer, *offset)))?;
         }
         // Commands run to their end one after another: execution is ordered already, and memory is coherent
@@ -150,17 +163,17 @@ fn transfer(device: &Device, command: &Command, t: copy::Touched<'_>) -> Outcome
     }
 }
 
-fn indirect(device: &Device, buffer: &Buffer, offset: u64) -> [u32; 3] {
-    let mut bytes = [0u8; 12];
+/// What a command reads in a buffer before it does anything else; zeros, and a message, if there is no
+/// memory.
+fn parameters<const N: usize>(device: &Device, command: &str, buffer: &Buffer, offset: u64) -> [u8; N] {
+    let mut bytes = [0; N];
     match buffer.memory() {
         Ok((memory, base)) => {
             memory.bytes().read(base + offset, &mut bytes);
         }
-        Err(error) => device.skipped("vkCmdDispatchIndirect", Err(error)),
+        Err(error) => device.skipped(command, Err(error)),
     }
-    std::array::from_fn(|i| {
-        u32::from_le_bytes([bytes[i * 4], bytes[i * 4 + 1], bytes[i * 4 + 2], bytes[i * 4 + 3]])
-    })
+    bytes
 }
 
 fn copy_results(device: &Device, info: &CopyQueryResults, mut touched: copy::Touched<'_>) -> Outcome<()> {

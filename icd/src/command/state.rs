@@ -94,6 +94,8 @@ pub struct State<'a> {
     pub rendering: Option<Arc<Rendering>>,
     /// The first operation of the render pass instance.
     pub instance: Option<OperationId>,
+    /// A predicate discards dispatches and clears of attachments.
+    pub discards: bool,
 }
 
 /// The resources of the last dispatch, as long as nothing changes.
@@ -128,13 +130,14 @@ impl<'a> State<'a> {
             ready: None,
             rendering: None,
             instance: None,
+            discards: false,
         }
     }
 
-    /// Nothing bound, in a secondary command buffer, which goes on with what is being rendered.
+    /// Nothing bound, in a secondary command buffer, which goes on with what is being rendered and discarded.
     pub fn of_secondary(&self) -> State<'a> {
-        let (rendering, instance) = (self.rendering.clone(), self.instance);
-        State { rendering, instance, ..State::new(&self.labels, self.reach) }
+        let (rendering, instance, discards) = (self.rendering.clone(), self.instance, self.discards);
+        State { rendering, instance, discards, ..State::new(&self.labels, self.reach) }
     }
 
     /// vkCmdBindPipeline; `None`: vkCmdBindShadersEXT without a compute shader.

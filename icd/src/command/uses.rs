@@ -18,6 +18,9 @@ fn is<T>(part: &Arc<T>, object: *const ()) -> bool {
     Arc::as_ptr(part).cast::<()>() == object
 }
 
+/// What a [`Command::BeginConditional`] is called.
+pub const BEGIN_CONDITIONAL: &str = "vkCmdBeginConditionalRenderingEXT";
+
 impl Command {
     /// The entry point that records it, if the command counts where a submission's commands are numbered:
     /// state commands do not.
@@ -42,6 +45,7 @@ impl Command {
             Command::SetEvent(..) => "vkCmdSetEvent",
             Command::WaitEvents(..) => "vkCmdWaitEvents",
             Command::CopyQueryResults(_) => "vkCmdCopyQueryPoolResults",
+            Command::BeginConditional(_) => BEGIN_CONDITIONAL,
             _ => return None,
         })
     }
@@ -154,6 +158,7 @@ impl Command {
             Command::BindSets(_, sets, _) => {
                 sets.iter().any(|s| is(s, object) || s.layout.mentions(reach.slots(s), object))
             }
+            Command::BeginConditional(predicate) => predicate.buffer.is_or_uses(object),
             Command::DispatchIndirect(buffer, _)
             | Command::FillBuffer(buffer, ..)
             | Command::UpdateBuffer(buffer, ..) => buffer.is_or_uses(object),
@@ -182,6 +187,7 @@ impl Command {
             | Command::Dispatch(..)
             | Command::ClearAttachments(..)
             | Command::Barrier(_)
+            | Command::EndConditional
             | Command::BeginLabel(_)
             | Command::EndLabel => false,
         }
@@ -217,6 +223,7 @@ impl Command {
             Command::FillBuffer(to, offset, size, _) => part(to, *offset, *size),
             Command::UpdateBuffer(to, offset, bytes) => part(to, *offset, bytes.len() as u64),
             Command::DispatchIndirect(buffer, offset) => part(buffer, *offset, 12),
+            Command::BeginConditional(predicate) => part(&predicate.buffer, predicate.offset, 4),
             Command::BindSets(..) => {}
             Command::Barrier(dependency) if dependency.changes(object) => each(all),
             Command::WaitEvents(waits) if waits.iter().any(|w| w.dependency.changes(object)) => each(all),

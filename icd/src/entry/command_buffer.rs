@@ -255,7 +255,14 @@ entries! {
                             "a secondary command buffer is of queue family {theirs}, the primary one of {ours}"
                         )));
                     }
-                    secondary.executable()
+                    let recorded = secondary.executable()?;
+                    if r.conditional && !recorded.conditional {
+                        return Err(Error::usage(
+                            "a secondary command buffer that does not inherit it, where conditional rendering is \
+                             active",
+                        ));
+                    }
+                    Ok(recorded)
                 })
                 .collect::<Outcome<Vec<_>>>()?;
             Ok(Command::Execute(list))

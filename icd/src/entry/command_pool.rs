@@ -6,6 +6,7 @@ use crate::command::Recorded;
 use crate::command::buffer::CommandBuffer;
 use crate::command::family::Family;
 use crate::device::Device;
+use crate::entry::conditional;
 use crate::entry::destroy::{self, ended};
 use crate::error::{Error, Outcome, room_for};
 use crate::ffi;
@@ -116,7 +117,9 @@ entries! {
 
     fn begin_command_buffer(buffer: vk::CommandBuffer, info: &vk::CommandBufferBeginInfo<'_>) -> vk::Result {
         let object = handle::dispatchable::<CommandBuffer>(buffer)?;
-        let recorded = object.begin(info.flags)?;
+        let secondary = object.level == vk::CommandBufferLevel::SECONDARY;
+        let conditional = secondary && conditional::is_inherited(info)?;
+        let recorded = object.begin(info.flags, conditional)?;
         gone(&object.device, buffer, recorded, "vkBeginCommandBuffer");
         Ok(())
     }

@@ -10,6 +10,7 @@ pub mod command_buffer;
 pub mod command_pool;
 pub mod command_sync;
 pub mod command_transfer;
+pub mod conditional;
 pub mod debug;
 pub mod descriptor_buffer;
 pub mod descriptor_layout;

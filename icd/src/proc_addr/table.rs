@@ -39,6 +39,7 @@ pub(super) const TABLE: &[Row] = rows! {
     "vkBindBufferMemory2" Device DeviceExtension("VK_KHR_bind_memory2") => Core(1), PFN_vkBindBufferMemory2 = buffer::bind_buffer_memory2;
     "vkBindImageMemory" Device Core(0), PFN_vkBindImageMemory = image::bind_image_memory;
     "vkBindImageMemory2" Device DeviceExtension("VK_KHR_bind_memory2") => Core(1), PFN_vkBindImageMemory2 = image::bind_image_memory2;
+    "vkCmdBeginConditionalRenderingEXT" Device DeviceExtension("VK_EXT_conditional_rendering"), PFN_vkCmdBeginConditionalRenderingEXT = conditional::cmd_begin_conditional_rendering;
     "vkCmdBeginDebugUtilsLabelEXT" Device InstanceExtension("VK_EXT_debug_utils"), PFN_vkCmdBeginDebugUtilsLabelEXT = command_buffer::cmd_begin_debug_utils_label;
     "vkCmdBeginQuery" Device Core(0), PFN_vkCmdBeginQuery = command_sync::cmd_begin_query;
     "vkCmdBeginRenderPass" Device Core(0), PFN_vkCmdBeginRenderPass = render_pass::cmd_begin_render_pass;
@@ -82,6 +83,7 @@ pub(super) const TABLE: &[Row] = rows! {
     "vkCmdDrawIndexedIndirectCount" Device Core(2), PFN_vkCmdDrawIndexedIndirectCount = graphics::cmd_draw_indexed_indirect_count;
     "vkCmdDrawIndirect" Device Core(0), PFN_vkCmdDrawIndirect = graphics::cmd_draw_indirect;
     "vkCmdDrawIndirectCount" Device Core(2), PFN_vkCmdDrawIndirectCount = graphics::cmd_draw_indirect_count;
+    "vkCmdEndConditionalRenderingEXT" Device DeviceExtension("VK_EXT_conditional_rendering"), PFN_vkCmdEndConditionalRenderingEXT = conditional::cmd_end_conditional_rendering;
     "vkCmdEndDebugUtilsLabelEXT" Device InstanceExtension("VK_EXT_debug_utils"), PFN_vkCmdEndDebugUtilsLabelEXT = command_buffer::cmd_end_debug_utils_label;
     "vkCmdEndQuery" Device Core(0), PFN_vkCmdEndQuery = command_sync::cmd_end_query;
     "vkCmdEndRenderPass" Device Core(0), PFN_vkCmdEndRenderPass = render_pass::cmd_end_render_pass;

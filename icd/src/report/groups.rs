@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 /// in that, both from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CommandPlace {
+    /// The VkDevice that it is of: [`Device::ordinal`](crate::device::Device::ordinal).
+    pub device: u64,
     /// The queue's index.
     pub queue: u32,
     /// The number of the submission among those to that queue.

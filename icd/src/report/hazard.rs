@@ -35,6 +35,8 @@ pub struct Side<'a> {
 pub struct HazardReport<'a> {
     /// As the tracker found it.
     pub hazard: &'a Hazard,
+    /// The VkDevice: [`Device::ordinal`](crate::device::Device::ordinal).
+    pub device: u64,
     /// The earlier command.
     pub first: Side<'a>,
     /// The later command.
@@ -151,6 +153,7 @@ fn joined<'a>(names: impl Iterator<Item = &'a str>) -> String {
 pub fn stages(mask: Stages) -> String {
     joined(mask.iter_names().map(|(name, _)| match name {
         "COPY_INDIRECT" => "COPY_INDIRECT_KHR",
+        "CONDITIONAL_RENDERING" => "CONDITIONAL_RENDERING_EXT",
         "TRANSITION" => "ALL_COMMANDS",
         "GRAPHICS" => "ALL_GRAPHICS",
         name => name,
@@ -163,6 +166,7 @@ pub fn accesses(mask: Accesses) -> String {
     let nameless = Accesses::TRANSITION | Accesses::SPARSE_BINDING;
     joined((mask - nameless).iter_names().map(|(name, _)| match name {
         "DESCRIPTOR_BUFFER_READ" => "DESCRIPTOR_BUFFER_READ_EXT",
+        "CONDITIONAL_RENDERING_READ" => "CONDITIONAL_RENDERING_READ_EXT",
         name => name,
     }))
 }
@@ -305,7 +309,8 @@ impl ApiFinding for HazardReport<'_> {
         self.hazard.id
     }
 
-    /// Command, shader and static instruction of each side.
+    /// Command, shader and static instruction of each side; of commands without a shader the device and the
+    /// place, which say which ones they are.
     fn key(&self) -> String {
         let mut key = String::new();
         for (side, operand, _) in self.sides() {
@@ -314,7 +319,7 @@ impl ApiFinding for HazardReport<'_> {
                 (Some(d), Some((site, _))) => {
                     key.push_str(&format!("|{}|{}", d.shader.name, d.location(site)))
                 }
-                _ => key.push_str(&format!("|{}", side.position)),
+                _ => key.push_str(&format!("|{:?}|{}", self.device, side.position)),
             }
         }
         key

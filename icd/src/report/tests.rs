@@ -416,6 +416,7 @@ fn hazard_report<'a>(
     let (semaphore, timeline) = ("done".into(), timeline::Timeline::default());
     HazardReport {
         hazard,
+        device: 0,
         first,
         second,
         barrier: None,
@@ -518,7 +519,7 @@ fn hazards_between_the_same_two_commands_that_one_barrier_mends_are_one_group() 
     };
     let shader = shader(SourceLanguage::Glsl, Some(SOURCE), true);
     let dispatch = dispatch(&shader, &[], &[]);
-    let at = |index| CommandPlace { queue: 0, submission: 1, index };
+    let at = |index| CommandPlace { device: 0, queue: 0, submission: 1, index };
     let [here, elsewhere] = [(1, 2), (3, 4)].map(|(a, b)| Some(FixPlace::Between(at(a), at(b))));
     let told = [
         (FindingId::HazardReadAfterWrite, 3, here, Some(1)),

@@ -46,10 +46,13 @@ bitflags! {
         const COPY_INDIRECT = 4096;
         /// No stage of the API: sparse binding operations.
         const SPARSE_BINDING = 8192;
+        /// VK_PIPELINE_STAGE_2_CONDITIONAL_RENDERING_BIT_EXT: reads of predicates, in no order with the other
+        /// stages.
+        const CONDITIONAL_RENDERING = 16384;
         /// VK_PIPELINE_STAGE_2_ALL_GRAPHICS_BIT.
-        const ALL_GRAPHICS = 1 | 256 | 512 | 1024 | 2048 | 4096;
+        const ALL_GRAPHICS = 1 | 256 | 512 | 1024 | 2048 | 4096 | 16384;
         /// All that the device executes: VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT.
-        const DEVICE = 63 | 128 | 256 | 512 | 1024 | 2048 | 4096;
+        const DEVICE = 63 | 128 | 256 | 512 | 1024 | 2048 | 4096 | 16384;
         /// VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT.
         const ALL_TRANSFER = 4 | 8 | 16 | 32;
     }
@@ -60,7 +63,7 @@ bitflags! {
     /// and all writes; `SHADER_READ` is uniform (not uniform buffers: that is `UNIFORM_READ`), sampled and
     /// storage reads.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
-    pub struct Accesses: u16 {
+    pub struct Accesses: u32 {
         /// VK_ACCESS_2_INDIRECT_COMMAND_READ_BIT.
         const INDIRECT_COMMAND_READ = 1;
         /// VK_ACCESS_2_UNIFORM_READ_BIT.
@@ -93,10 +96,12 @@ bitflags! {
         const DESCRIPTOR_BUFFER_READ = 16384;
         /// What a sparse binding does, which accesses no memory: in no access scope.
         const SPARSE_BINDING = 32768;
+        /// VK_ACCESS_2_CONDITIONAL_RENDERING_READ_BIT_EXT.
+        const CONDITIONAL_RENDERING_READ = 65536;
         /// VK_ACCESS_2_SHADER_READ_BIT.
         const SHADER_READ = 4 | 8;
         /// VK_ACCESS_2_MEMORY_READ_BIT.
-        const MEMORY_READ = 1 | 2 | 4 | 8 | 32 | 128 | 1024 | 4096 | 16384;
+        const MEMORY_READ = 1 | 2 | 4 | 8 | 32 | 128 | 1024 | 4096 | 16384 | 65536;
         /// VK_ACCESS_2_MEMORY_WRITE_BIT.
         const MEMORY_WRITE = 16 | 64 | 256 | 2048 | 8192;
     }
@@ -148,6 +153,9 @@ impl Stages {
         let mut a = Accesses::empty();
         if self.intersects(Stages::DRAW_INDIRECT | Stages::COPY_INDIRECT) {
             a |= Accesses::INDIRECT_COMMAND_READ;
+        }
+        if self.contains(Stages::CONDITIONAL_RENDERING) {
+            a |= Accesses::CONDITIONAL_RENDERING_READ;
         }
         if self.contains(Stages::COMPUTE_SHADER) {
             a |= Accesses::UNIFORM_READ | Accesses::SHADER_READ | Accesses::SHADER_STORAGE_WRITE;

@@ -14,7 +14,7 @@ pub struct Footprint {
     done: Vec<(Range, Operand)>,
 }
 
-type Key = (u16, u16, u32, Option<u32>, bool, [u8; 3]);
+type Key = (u32, u32, u32, Option<u32>, bool, [u8; 3]);
 
 fn key(operand: &Operand) -> Key {
     let scope = |s: Option<crate::scope::Scope>| s.map_or(0, |s| 1 + s as u8);
