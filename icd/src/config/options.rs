@@ -167,7 +167,7 @@ pub const OPTIONS: &[OptionSpec] = &[
         |c, v| put(&mut c.exitcode, v.parse().ok().map(Some)),
     ),
     flag("halt-on-error", "the first finding loses the device", |c, v| put(&mut c.halt_on_error, switch(v))),
-    option("max-reports", "N", "100", "findings, and outcomes of explore mode, shown in full, 0 for all; all are counted, and a report has all", |c, v| {
+    option("max-reports", "N", "100", "findings, notes, and outcomes of explore mode, shown in full, each, 0 for all; all are counted, and a report has all", |c, v| {
         number(&mut c.max_reports, v)
     }),
     option(

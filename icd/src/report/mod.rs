@@ -19,6 +19,7 @@
 //! - [`suppress`]: rules for what is not to be reported;
 //! - [`replay`]: how a run is repeated;
 //! - [`verdict`]: what becomes of a report;
+//! - [`printed`]: which diagnostics are printed;
 //! - [`session`]: what a process counts, deduplicates and writes, and [`total`] its last line.
 //!
 //! Guarantee: equal findings in equal order give equal bytes. Nothing here depends on addresses, threads,
@@ -44,6 +45,7 @@ pub mod layout;
 pub mod misuse;
 pub mod note;
 pub mod ownership;
+mod printed;
 pub mod replay;
 pub mod session;
 pub mod source;

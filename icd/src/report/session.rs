@@ -10,6 +10,7 @@ use super::groups::{FixPlace, Groups};
 use super::identity;
 use super::json;
 use super::misuse::{self, Misuse};
+use super::printed::{self, Printed, Turn};
 use super::replay;
 use super::suppress::{Subject, Suppressions};
 use super::text;
@@ -78,6 +79,7 @@ pub(super) struct State {
     /// By what makes findings equal: number (from 1) and occurrences.
     seen: BTreeMap<String, (u64, u64)>,
     groups: Groups,
+    printed: Printed,
     suppressed: BTreeSet<String>,
     /// Pairs of instructions that communicate, as far as they are written.
     communications: BTreeSet<String>,
@@ -259,7 +261,9 @@ impl Session {
         let rendered = report.render(&self.replay);
         state.validation.push((report, 1));
         self.summarise(&mut state, false);
-        self.show(state.validation.len() as u64, &rendered);
+        // Its number comes at the end; none is so great.
+        let number = u64::MAX - state.validation.len() as u64;
+        self.show(&mut state, (number, self.counts_as(severity)), &rendered);
     }
 
     /// What a finding counts as: notes and warnings are none unless they are asked for.
@@ -330,7 +334,8 @@ impl Session {
         self.summarise(&mut state, false);
         // The executions of an exploration have replays of their own.
         let told = group.filter(|_| choices.is_none());
-        self.show_in_group(number, told, &rendered, || text::render_short(finding, context));
+        let short = || text::render_short(finding, context);
+        self.show_in_group(&mut state, (number, severity), told, &rendered, short);
         let mut objects: Vec<Object> = Vec::new();
         for object in finding.accesses.iter().filter_map(|a| context.of(a)?.object(a)) {
             if !objects.contains(object) {
@@ -361,7 +366,8 @@ impl Session {
         self.write_line(&mut state, &line);
         self.summarise(&mut state, false);
         if !finding.is_said() {
-            self.show_in_group(number, group, &rendered, || finding.render_short());
+            let short = || finding.render_short();
+            self.show_in_group(&mut state, (number, severity), group, &rendered, short);
         }
         let message = ReportMessage::new(id.name(), rendered, finding.objects(), severity);
         Verdict { message: Some(message), halt: new.halt }
@@ -410,26 +416,28 @@ impl Session {
         }
     }
 
-    /// Whether `max-reports` allows to print the diagnostic of that number.
-    fn shows(&self, number: u64) -> bool {
-        self.config.max_reports == 0 || number <= u64::from(self.config.max_reports)
-    }
-
     /// Prints a diagnostic, as long as `max-reports` allows.
-    fn show(&self, number: u64, rendered: &str) {
-        let most = u64::from(self.config.max_reports);
-        if self.shows(number) {
-            print(&format!("{rendered}\n"));
-        } else if number == most + 1 {
-            say(&format!("{most} findings shown; the others are counted only (max-reports)"));
+    fn show(&self, state: &mut State, (number, severity): (u64, Severity), rendered: &str) {
+        let most = self.config.max_reports;
+        match state.printed.take(number, severity, most) {
+            Turn::Shown => print(&format!("{rendered}\n")),
+            Turn::FirstLeftOut => say(&printed::left_out(severity, most)),
+            Turn::LeftOut => {}
         }
     }
 
     /// Prints a diagnostic: whole, or `short` where the first finding of its group was shown before.
-    fn show_in_group(&self, number: u64, group: Option<u64>, whole: &str, short: impl FnOnce() -> String) {
-        match group.is_some_and(|first| first < number && self.shows(first)) {
-            true => self.show(number, &short()),
-            false => self.show(number, whole),
+    fn show_in_group(
+        &self,
+        state: &mut State,
+        of: (u64, Severity),
+        group: Option<u64>,
+        whole: &str,
+        short: impl FnOnce() -> String,
+    ) {
+        match group.is_some_and(|first| first < of.0 && state.printed.contains(first)) {
+            true => self.show(state, of, &short()),
+            false => self.show(state, of, whole),
         }
     }
 
