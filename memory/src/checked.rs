@@ -113,6 +113,7 @@ impl CheckedMemory {
                 first_agent: 0,
                 group_agents: 1,
                 barriers: Barriers::default(),
+                by_subgroups: false,
                 subgroup: Default::default(),
                 alike: Default::default(),
                 draws: 0,
@@ -175,6 +176,7 @@ impl CheckedMemory {
         self.core.trace.clear();
         self.core.executed.clear();
         self.core.group_agents = workgroup;
+        self.core.by_subgroups = info.subgroup_barriers && workgroup > subgroup;
         self.core.draws = 0;
         self.core.sequence = 0;
         self.core.fresh.clear();

@@ -284,6 +284,7 @@ fn measure(kernel: &Kernel, once: bool) -> Cost {
                 workgroup_size: code.shader.local_size.iter().product(),
                 placement: code.placement(),
                 semantics: code.semantics(),
+                subgroup_barriers: code.has_subgroup_barriers(),
                 variables: code.shader.workgroup.iter().map(|object| (object.offset, object.size)).collect(),
                 written: with.written_by(&code),
                 ..DispatchInfo::default()

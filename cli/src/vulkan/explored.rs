@@ -171,6 +171,7 @@ pub fn explored(
         workgroup_size: lowered.local_size,
         placement: Placement::in_order(lowered.subgroup_size),
         semantics: program.semantics(),
+        subgroup_barriers: program.has_subgroup_barriers(),
         ..DispatchInfo::default()
     };
     let word = |range: &MemoryRange, k: u64| {

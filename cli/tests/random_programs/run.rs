@@ -122,6 +122,7 @@ pub fn compare(seed: u64) -> Result<(Counts, bool), String> {
             workgroup_size: program.local,
             placement: Placement::in_order(program.subgroup),
             semantics: code.semantics(),
+            subgroup_barriers: code.has_subgroup_barriers(),
             addresses: resources.addresses.clone(),
             variables: code.shader.workgroup.iter().map(|object| (object.offset, object.size)).collect(),
             written: resources.written_by(&code),

@@ -78,6 +78,7 @@ pub fn told(
         workgroup_size: program.shader.local_size.iter().product(),
         placement: program.placement(),
         semantics: program.semantics(),
+        subgroup_barriers: program.has_subgroup_barriers(),
         addresses: resources.addresses.clone(),
         unwritten,
         host: Arc::new(host),

@@ -3,6 +3,8 @@
 mod alike;
 mod order;
 
+pub(super) use order::nearness_of_own;
+
 use super::access_table::AccessTable;
 use super::caches::Caches;
 use super::conflicts::{Earlier, Told, Where, Who};
@@ -60,6 +62,8 @@ pub(super) struct Core {
     pub group_agents: u32,
     /// Of the entered workgroup.
     pub barriers: Barriers,
+    /// A workgroup has several subgroups, which may have barriers of their own.
+    pub by_subgroups: bool,
     /// The entered subgroup, and its own barriers.
     pub subgroup: (Members, Barriers),
     /// Reads of the present instruction of words on which accesses race.
@@ -121,12 +125,13 @@ impl Core {
         let kind = self.kinds.get(who.kind);
         let usual = |write: &Record| !self.kinds.get(write.kind).atomic && self.quick(write, who, kind);
         let record = self.record(who);
+        let near = self.near(cell, &record);
         if cell.history == 0
             && !kind.atomic
             && (cell.write.kind == 0 || usual(&cell.write))
-            && !cell.forgets(&record, bytes)
+            && !cell.forgets(&record, bytes, near)
         {
-            cell.read(record, bytes);
+            cell.read(record, bytes, near);
             if place.undefined && cell.write.kind == 0 {
                 self.undefined(who, place, bytes);
             }
@@ -157,11 +162,13 @@ impl Core {
                     && !self.order().mutual(reader, reader_kind, who.agent, &kind)
                     && !self.ordered(reader, who, &kind, &clocks)
             });
-            let crowded = cell.forgets(&self.record(who), bytes) && self.histories.len() < MOST_CROWDED;
+            let record = self.record(who);
+            let near = self.near(cell, &record);
+            let crowded = cell.forgets(&record, bytes, near) && self.histories.len() < MOST_CROWDED;
             let latest = policy == ValuePolicy::Latest || (place.size > 4 && chosen.is_none());
             let plain = (ordered && !superseded) || (mutual && latest);
             if plain && !crowded {
-                cell.read(self.record(who), bytes);
+                cell.read(record, bytes, near);
                 if place.undefined && write.kind == 0 {
                     self.undefined(who, place, bytes);
                 }

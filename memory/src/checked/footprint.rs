@@ -23,7 +23,7 @@ impl CheckedMemory {
         // What is in memory that resources share is told by its place in the resource.
         let mut early = Footprint::new();
         let mut early_slots: Vec<Option<usize>> = vec![None; self.core.kinds.list().len()];
-        for (start, end, reader) in self.shadow.early_reads() {
+        self.shadow.early_reads(|(start, end, reader)| {
             let kind = self.core.kinds.get(reader.kind);
             // The halves of a read-modify-write are one access, which is among the writes.
             if !kind.write {
@@ -31,7 +31,7 @@ impl CheckedMemory {
                 let operand = || self.operand(&reader, true);
                 shown.ranges(kind, Range { start, end }, |range| early.add_to(slot, range, operand));
             }
-        }
+        });
         let mut runs = Footprint::new();
         // The runs of each kind: of its reads, and of what else it does.
         let mut slots: Vec<[Option<usize>; 2]> = vec![[None; 2]; self.core.kinds.list().len()];

@@ -5,6 +5,8 @@
 //! to the general path.
 
 mod halves;
+mod owned;
+mod runs;
 
 use super::access_table::Looked;
 use super::conflicts::Who;
@@ -13,7 +15,7 @@ use super::group::Members;
 use super::words::{Place, Words};
 use crate::access::{Access, AtomicOp};
 use crate::plain;
-use crate::race::{AgentId, Cell, CellRun, Keep, RUN, Record, StaticAccess, Time, Times};
+use crate::race::{AgentId, Cell, Keep, RUN, Record, StaticAccess, Time, Times};
 use crate::raw;
 use crate::scope::StorageClasses;
 use crate::system::{LANES, Lanes, Mask};
@@ -131,10 +133,29 @@ pub(super) fn serve<C: Words, const NEAR: bool>(
     let last = view.size() - 4 * words;
     let stamp = fast.stamp().filter(|_| access.atomic.is_none());
     let mut todo = mask;
-    if let (Some(stamp), LaneOperation::Load(out)) = (stamp, &mut does) {
-        let settled = cells.settled(stamp, place, mask, words);
-        plain::load_view(view, place.offset, place.immediate, settled, access, out);
-        todo &= !settled;
+    let (alike, may_own) = (fast.alike && access.atomic.is_none(), fast.may_own::<C>(words, access));
+    match &mut does {
+        LaneOperation::Load(out) => {
+            if let Some(stamp) = stamp {
+                todo &= !cells.settled(stamp, place, mask, words);
+            }
+            if alike {
+                todo = fast.load_steps(core, cells, place, todo, words, stamp);
+            }
+            if may_own {
+                todo = fast.load_owned(core, cells, place, todo, words);
+            }
+            plain::load_view(view, place.offset, place.immediate, mask & !todo, access, out);
+        }
+        LaneOperation::Store(value) => {
+            if alike {
+                todo = fast.store_steps(core, cells, place, todo, (words, halves), value);
+            }
+            if may_own {
+                todo = fast.store_owned(core, cells, place, todo, (words, halves), value);
+            }
+        }
+        LaneOperation::Modify(..) => {}
     }
     let mut left = 0;
     while todo != 0 {
@@ -227,9 +248,6 @@ pub(super) fn serve<C: Words, const NEAR: bool>(
     left
 }
 
-/// Lanes that access a run together.
-const RUN_LANES: Mask = ((1u64 << RUN) - 1) as Mask;
-
 impl<const NEAR: bool> FastPath<'_, NEAR> {
     /// Loads a word for each lane; returns the lanes that are left for the general path.
     #[inline(always)]
@@ -250,7 +268,10 @@ impl<const NEAR: bool> FastPath<'_, NEAR> {
             todo &= !cells.settled(stamp, place, todo, 1);
         }
         if self.alike {
-            todo = self.load_runs(core, cells, place, todo, stamp);
+            todo = self.load_runs::<C, 1, RUN>(core, cells, place, todo, stamp);
+        }
+        if self.may_own::<C>(1, access) {
+            todo = self.load_owned(core, cells, place, todo, 1);
         }
         let mut left = mask & !inside;
         while todo != 0 {
@@ -284,7 +305,14 @@ impl<const NEAR: bool> FastPath<'_, NEAR> {
         access: &Access,
         value: &[Lanes],
     ) -> Mask {
-        let mask_left = if self.alike { self.store_runs(core, cells, place, mask, &value[0]) } else { mask };
+        let mask_left = match self.alike {
+            true => self.store_runs::<C, 1, RUN>(core, cells, place, mask, false, value),
+            false => mask,
+        };
+        let mask_left = match self.may_own::<C>(1, access) {
+            true => self.store_owned(core, cells, place, mask_left, (1, false), value),
+            false => mask_left,
+        };
         let outside = mask_left & !place.aligned(1);
         let inside = mask_left & (outside & outside.wrapping_neg()).wrapping_sub(1);
         let mut old = [Lanes::ZERO];
@@ -307,69 +335,6 @@ impl<const NEAR: bool> FastPath<'_, NEAR> {
         let done = inside & !todo;
         plain::store_view(place.view, place.offset, place.immediate, done, access, value);
         mask_left & !done
-    }
-
-    /// The word and offset of the run that the lanes from `lane` access word after word, if they do.
-    #[inline(always)]
-    fn run_of(&self, place: &Place<'_>, mask: Mask, lane: usize) -> Option<(u64, u64)> {
-        if mask >> lane & RUN_LANES != RUN_LANES {
-            return None;
-        }
-        place.run_of_units::<RUN>(place.offset.0[lane..].first_chunk()?)
-    }
-
-    #[inline(always)]
-    fn load_runs<C: Words>(
-        &mut self,
-        core: &Core,
-        cells: &mut C,
-        place: &Place<'_>,
-        mask: Mask,
-        stamp: Option<u32>,
-    ) -> Mask {
-        let mut left = mask;
-        for lane in (0..LANES).step_by(RUN) {
-            let Some((word, _)) = self.run_of(place, mask, lane) else { continue };
-            let Some(cell) = cells.run(word).and_then(CellRun::whole) else { continue };
-            let bytes = 4 * word..4 * (word + RUN as u64);
-            let undefined = place.is_undefined(&core.unwritten, cell, bytes);
-            if self.read(core, cell, lane, undefined) {
-                left &= !(RUN_LANES << lane);
-                if C::SETTLES
-                    && let Some(stamp) = stamp
-                    && self.settles(core, cell)
-                {
-                    cells.settle_run(word, stamp);
-                }
-            }
-        }
-        left
-    }
-
-    #[inline(always)]
-    fn store_runs<C: Words>(
-        &mut self,
-        core: &Core,
-        cells: &mut C,
-        place: &Place<'_>,
-        mask: Mask,
-        value: &Lanes,
-    ) -> Mask {
-        let mut left = mask;
-        for lane in (0..LANES).step_by(RUN) {
-            // Lanes write in ascending order.
-            let Some((word, offset)) = self.run_of(place, mask, lane) else { break };
-            let Some(run) = cells.run_to_write(word) else { break };
-            let Some(cell) = run.whole() else { break };
-            if !self.overwrites(core, cell, lane) {
-                break;
-            }
-            cell.overwrite(self.record(lane), 0);
-            raw::copy_words_out(place.view, offset, run.before());
-            raw::copy_words_in(place.view, offset, &value.0[lane..lane + RUN]);
-            left &= !(RUN_LANES << lane);
-        }
-        left
     }
 }
 
@@ -524,14 +489,16 @@ impl<'a, const NEAR: bool> FastPath<'a, NEAR> {
             && first.time == record.time
             && cell.reader_bytes == [15, 15]
             && self.is_local(first.agent)
-            && self.is_local(latest.agent);
+            && self.is_local(latest.agent)
+            && core.stand_for_all(&cell.readers);
         if enough {
             cell.forgot |= first.agent != record.agent && latest.agent != record.agent;
         } else {
-            if cell.forgets(&record, 15) {
+            let near = core.near(cell, &record);
+            if cell.forgets(&record, 15, near) {
                 return false;
             }
-            cell.read(record, 15);
+            cell.read(record, 15, near);
         }
         true
     }
@@ -554,6 +521,7 @@ impl<'a, const NEAR: bool> FastPath<'a, NEAR> {
         cell.forgot
             && cell.reader_bytes == [15, 15]
             && cell.readers.iter().all(known)
+            && core.stand_for_all(&cell.readers)
             && (cell.write.kind == 0 || self.order(core, &cell.write, AgentId::MAX).0)
     }
 

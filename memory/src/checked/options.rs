@@ -61,6 +61,8 @@ pub struct DispatchInfo {
     /// The storage classes of each atomic, fence and barrier instruction of the shader. What is left out is
     /// noticed when it is executed, with less precision.
     pub semantics: Vec<StorageClasses>,
+    /// Whether the shader has control barriers of subgroups.
+    pub subgroup_barriers: bool,
     /// Live buffers with device addresses, sorted by address, not overlapping.
     pub addresses: Arc<Vec<MemoryRange>>,
     /// First byte and bytes of each workgroup variable, by its reference. Accesses through references beyond

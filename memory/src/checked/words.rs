@@ -1,6 +1,6 @@
 //! The cells of the words that the lanes of an instruction access.
 
-use crate::race::{Cell, CellRun, Halves, RUN, Shadow, Split};
+use crate::race::{AgentId, Cell, CellRun, Halves, Owned, RUN, Shadow, Split, States};
 use crate::system::{LANES, Lanes, Mask, MemoryView};
 use crate::unwritten::Unwritten;
 use std::ops::Range;
@@ -64,6 +64,23 @@ pub(super) trait Words {
         self.run(word)
     }
 
+    /// Whether words can be [`Owned`].
+    const OWNS: bool = false;
+
+    /// What is remembered of a word that nobody or `agent` alone has accessed, and the states of such words;
+    /// nothing if that is not so, or not known.
+    #[inline(always)]
+    fn owned(&mut self, word: u64, agent: AgentId) -> Option<(&mut Owned, &mut States)> {
+        let _ = (word, agent);
+        None
+    }
+
+    /// The owner of such a word is about to write it, over `before`: the word is in this state then.
+    #[inline(always)]
+    fn write_owned(&mut self, word: u64, owner: AgentId, state: u32, before: u32) {
+        let _ = (word, owner, state, before);
+    }
+
     /// The lanes of whose accesses all words, so many from an offset on, are settled under this stamp: see
     /// [`WorkgroupCells`].
     #[inline(always)]
@@ -99,6 +116,18 @@ pub(super) trait Words {
 }
 
 impl Words for Shadow {
+    const OWNS: bool = true;
+
+    #[inline(always)]
+    fn owned(&mut self, word: u64, agent: AgentId) -> Option<(&mut Owned, &mut States)> {
+        Shadow::owned(self, word, agent)
+    }
+
+    #[inline(always)]
+    fn write_owned(&mut self, word: u64, owner: AgentId, state: u32, before: u32) {
+        Shadow::write_owned(self, word, owner, state, before);
+    }
+
     #[inline(always)]
     fn cell(&mut self, word: u64) -> &mut Cell {
         Shadow::cell(self, word)

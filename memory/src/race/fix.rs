@@ -131,12 +131,17 @@ impl Case<'_> {
         // Where others say Device, so does a scope that reaches across workgroups.
         let device = common > Scope::Workgroup
             && self.slice.execution.events().iter().any(|event| event.scope == Scope::Device);
+        // What a barrier of a subgroup does is no help to those who meet across subgroups.
+        let apart = self.outline.is_some_and(|outline| !self.meet_in_subgroups(outline));
+        let narrow =
+            |event: &Event| event.barrier.is_some_and(|barrier| barrier.execution == Scope::Subgroup);
         let related =
             |event: &Event| event.agent.thread == self.first.1 || event.agent.thread == self.second.1;
         for own in [true, false] {
             for (event, site) in self.slice.execution.events().iter().zip(self.sites()) {
                 if related(event) != own
                     || failed(event, site)
+                    || (apart && narrow(event))
                     || !(event.fence || event.atomic || event.barrier.is_some())
                     || !seen.insert(*site)
                 {

@@ -34,18 +34,24 @@
 //! | `around` | the execution around a race, for its picture |
 //! | `standing` | how far a write is available and visible, for a debugger |
 //! | `histories` | histories of words, by number |
-//! | `shadow` | what dispatches remember of each word |
+//! | `cell` | what is remembered of a word |
+//! | `shadow` | the same of each word of device memory |
+//! | `early` | reads before the first write of the dispatch |
+//! | `owned` | the same of words that one agent alone has accessed |
 //! | `split` | the same of the halves of words |
 
 mod agents;
 mod around;
 mod blocks;
+mod cell;
 mod clocks;
+mod early;
 mod explain;
 mod fix;
 mod histories;
 mod operations;
 mod order;
+mod owned;
 mod release_sequence;
 mod shadow;
 mod slice;
@@ -60,12 +66,14 @@ pub(crate) mod tests;
 
 pub use agents::{Agents, Operation};
 pub use blocks::Times;
+pub use cell::{Cell, Keep, NOBODY, Nearness};
 pub use clocks::{Clocks, Release};
 pub use explain::{Case, Explanation, Within};
 pub use histories::Histories;
 pub use order::{Later, Order, Record, StaticAccess};
+pub use owned::{OwnAccess, Owned, States};
 pub use release_sequence::ReleaseSequence;
-pub use shadow::{Cell, CellRun, Keep, NOBODY, PAGE_BYTES, RUN, Shadow};
+pub use shadow::{CellRun, PAGE_BYTES, RUN, Shadow};
 pub use slice::{Pair, Slice, Space, Trace};
 pub use split::{HALF_BYTES, Halves, Split, before_both, readers, unwritten};
 pub use standing::Standing;

@@ -132,7 +132,7 @@ impl StaticAccess {
 }
 
 /// One executed access to one location.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Record {
     /// The agent that made it.
     pub agent: AgentId,

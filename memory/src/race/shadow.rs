@@ -6,12 +6,16 @@
 //! touches them and start afresh with every dispatch; cells of workgroup memory live as long as the
 //! workgroup.
 //!
-//! Most device memory is accessed by consecutive lanes word after word, or half after half. A [`CellRun`] of
-//! words that were accessed in no other way is one cell: that of its first word, or half; the agents of the
-//! others count up. Anything else expands it. Words of which halves are accessed by themselves are
-//! [`Split`].
+//! Most device memory is accessed by consecutive lanes, each the next word, the next few words or the next
+//! half. A [`CellRun`] of words that were accessed in no other way is one cell: that of its first word, or
+//! half; the agents of the others count up. Of words that single agents have to themselves in another pattern
+//! less than a cell is remembered ([`Owned`]). Anything else expands the run. Words of which halves are
+//! accessed by themselves are [`Split`].
 
+use super::cell::{Cell, NOBODY};
+use super::early::{EarlyRead, EarlyReads};
 use super::order::Record;
+use super::owned::{Owned, States};
 use super::split::Split;
 use super::topology::AgentId;
 use rustc_hash::FxHashMap;
@@ -21,222 +25,62 @@ pub const PAGE_BYTES: u64 = 1024;
 const CELLS: usize = PAGE_BYTES as usize / 4;
 const RUNS: usize = CELLS / RUN;
 
-/// A record that may be absent: kind 0 is nobody.
-pub const NOBODY: Record = Record { agent: 0, time: 0, kind: 0 };
-
-/// What is remembered of one aligned word of four bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct Cell {
-    /// The last write.
-    pub write: Record,
-    /// The word's value before it; of a word that is split the number of the cells of its halves.
-    pub before: u32,
-    /// The first reader since, and the latest one that is another agent or another instruction. Atomic writes
-    /// that mutually ordered ones superseded stay here too.
-    pub readers: [Record; 2],
-    /// Which bytes they read.
-    pub reader_bytes: [u8; 2],
-    /// Others read since, and are not remembered, or not when they did first.
-    pub forgot: bool,
-    /// There were writes before those that are remembered, and what they stored is not.
-    pub forgot_writes: bool,
-    /// 1 + the index of the word's history, which then replaces all of the above; 0 if it has none;
-    /// [`Cell::SPLIT`] if its halves have cells, see [`Split`].
-    pub history: u32,
-}
-
-impl Cell {
-    /// A word that nobody accessed.
-    pub const EMPTY: Cell = Cell {
-        write: NOBODY,
-        before: 0,
-        readers: [NOBODY; 2],
-        reader_bytes: [0; 2],
-        forgot: false,
-        forgot_writes: false,
-        history: 0,
-    };
-
-    /// In place of a history: see [`Split`].
-    pub const SPLIT: u32 = u32::MAX;
-
-    /// Whether the word's halves have cells of their own.
-    #[inline(always)]
-    pub fn is_split(&self) -> bool {
-        self.history == Cell::SPLIT
-    }
-
-    /// Whether it remembers nothing.
-    #[inline(always)]
-    fn is_empty(&self) -> bool {
-        self.history == 0 && self.write.kind == 0 && self.readers[0].kind == 0
-    }
-
-    /// Remembers a reader of these bytes.
-    #[inline(always)]
-    pub fn read(&mut self, record: Record, bytes: u8) {
-        let first = (self.readers[0], self.reader_bytes[0]);
-        let latest = (self.readers[1], self.reader_bytes[1]);
-        let (first, latest, forgot) = with_reader(first, latest, (record, bytes));
-        self.remember(first, latest);
-        self.forgot |= forgot;
-    }
-
-    #[inline(always)]
-    fn remember(&mut self, first: Reader, latest: Reader) {
-        self.readers = [first.0, latest.0];
-        self.reader_bytes = [first.1, latest.1];
-    }
-
-    /// Whether remembering this reader forgets one of bytes of which no two readers are left.
-    #[inline(always)]
-    pub fn forgets(&self, record: &Record, bytes: u8) -> bool {
-        let [first, latest] = &self.readers;
-        let [of_first, of_latest] = self.reader_bytes;
-        if of_first & of_latest & bytes == 15 || latest.kind == 0 {
-            return false;
-        }
-        let same = |known: &Record, known_bytes: u8| {
-            known.kind == record.kind && known.agent == record.agent && known_bytes == bytes
-        };
-        if same(first, of_first) || same(latest, of_latest) {
-            return false;
-        }
-        let (dropped, kept) =
-            if first.time < record.time { (of_first, of_latest) } else { (of_latest, of_first) };
-        dropped & !(kept & bytes) != 0
-    }
-
-    /// A write of the whole word follows, before which all that is remembered is ordered.
-    #[inline(always)]
-    pub fn overwrite(&mut self, record: Record, before: u32) {
-        self.forgot_writes |= self.write.kind != 0;
-        self.write = record;
-        self.before = before;
-        // Nobody has read since.
-        (self.readers, self.reader_bytes, self.forgot) = ([NOBODY; 2], [0; 2], false);
-    }
-
-    /// The same of an atomic write; `keep` says which of the two readers and of the write before it stay, as
-    /// readers, at most two. Whether a write is forgotten where some stay, the caller knows, who knows which
-    /// readers are writes.
-    #[inline(always)]
-    pub fn overwrite_keeping(&mut self, record: Record, before: u32, keep: [Keep; 3]) {
-        if keep == [Keep::No; 3] {
-            return self.overwrite(record, before);
-        }
-        let none = ((NOBODY, 0), (NOBODY, 0));
-        let known = [
-            (self.readers[0], self.reader_bytes[0]),
-            (self.readers[1], self.reader_bytes[1]),
-            (self.write, 15),
-        ];
-        let readers = joined(none, keep[0], known[0]);
-        let readers = joined(readers, keep[1], known[1]);
-        let (mut first, latest) = joined(readers, keep[2], known[2]);
-        // There are two places: of others' atomics that stay the latest says enough.
-        for (keep, earlier) in keep.into_iter().zip(known) {
-            if keep == Keep::Outlasts && first.0 != earlier.0 && latest.0 != earlier.0 {
-                first = earlier;
-                break;
-            }
-        }
-        self.write = record;
-        self.before = before;
-        self.remember(first, latest);
-        // Who read before sees no less than what was there before this write, and nobody does.
-        self.forgot = false;
-    }
-}
-
-/// The first and the latest reader with an earlier access that stays, if it does. No closure: it would not be
-/// compiled for the instructions around it.
-#[inline(always)]
-fn joined((first, latest): (Reader, Reader), keep: Keep, earlier: Reader) -> (Reader, Reader) {
-    if keep == Keep::No || earlier.0.kind == 0 {
-        return (first, latest);
-    }
-    // Writes stay in modification order.
-    let known = |one: &Reader| (one.0.kind, one.0.agent, one.1);
-    let (first, latest) =
-        if known(&first) == known(&earlier) { (latest, (NOBODY, 0)) } else { (first, latest) };
-    let (first, latest, _) = with_reader(first, latest, earlier);
-    (first, latest)
-}
-
-/// Whether an access stays when an atomic replaces it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Keep {
-    /// It is ordered before the atomic, and all that may race with it races with the atomic.
-    #[default]
-    No,
-    /// It is mutually ordered with the atomic, and not ordered before it.
-    Mutual,
-    /// It is ordered before the atomic, and [outlasts](super::StaticAccess::outlasts) it.
-    Outlasts,
-}
-
-/// A reader, and which bytes of the word it read.
-type Reader = (Record, u8);
-
-/// The first and the latest reader when `new` follows, and whether another is forgotten. By value: a record
-/// that is written in pieces and then read as a whole stalls the processor.
-#[inline(always)]
-fn with_reader(first: Reader, latest: Reader, new: Reader) -> (Reader, Reader, bool) {
-    let same =
-        |known: &Reader| known.0.kind == new.0.kind && known.0.agent == new.0.agent && known.1 == new.1;
-    let replaces = |known: &Reader| known.0.kind != 0 && known.0 != new.0;
-    if first.0.kind == 0 || same(&first) {
-        return (new, latest, replaces(&first));
-    }
-    // Of two readers of one workgroup the one before a barrier says less than the one after it.
-    let drops = latest.0.kind != 0 && !same(&latest) && first.0.time < new.0.time;
-    (if drops { latest } else { first }, new, drops || replaces(&latest))
-}
-
 /// Words of a run.
 pub const RUN: usize = 16;
 
-/// What one cell of a run stands for.
+/// What each agent accesses of a run that has one cell.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Unit {
-    Word,
+    /// So many words.
+    Words(u8),
     Half,
+}
+
+/// What is remembered of the words of a run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum How {
+    /// One cell.
+    Whole,
+    /// An [`Owned`] for each, on the page.
+    Owned,
+    /// A cell for each.
+    Expanded,
 }
 
 /// Consecutive aligned words.
 #[derive(Clone)]
 pub struct CellRun {
-    /// While the run is not expanded: the cell of the first word, or of its lower half. Those of the others
-    /// differ in the agents, which count up, and in the values before.
+    /// While the run is whole: the cell of the first word, or of its lower half. Those of the others
+    /// differ in the agents, which count up unit by unit, and in the values before.
     first: Cell,
-    /// The values before the last write of a run that is not expanded.
+    /// The values before the last write of a run that is whole.
     before: Option<Box<[u32; RUN]>>,
     cells: Option<Box<[Cell; RUN]>>,
-    expanded: bool,
+    how: How,
     unit: Unit,
 }
 
 impl CellRun {
     /// Words that nobody accessed.
     pub const EMPTY: CellRun =
-        CellRun { first: Cell::EMPTY, before: None, cells: None, expanded: false, unit: Unit::Word };
+        CellRun { first: Cell::EMPTY, before: None, cells: None, how: How::Whole, unit: Unit::Words(1) };
 
     #[inline(always)]
     fn whole_of(&mut self, unit: Unit) -> Option<&mut Cell> {
         if self.unit != unit {
-            if self.expanded || !self.first.is_empty() {
+            if self.how != How::Whole || !self.first.is_empty() {
                 return None;
             }
             self.unit = unit;
         }
-        (!self.expanded).then_some(&mut self.first)
+        (self.how == How::Whole).then_some(&mut self.first)
     }
 
-    /// The cell that stands for all words, unless each has its own, or more than one.
+    /// The cell that stands for all words, of which each agent accesses so many, unless each has its own, or
+    /// more than one.
     #[inline(always)]
-    pub fn whole(&mut self) -> Option<&mut Cell> {
-        self.whole_of(Unit::Word)
+    pub fn whole(&mut self, words: usize) -> Option<&mut Cell> {
+        self.whole_of(Unit::Words(words as u8))
     }
 
     /// The cell that stands for all halves, unless each word has its own cells.
@@ -245,16 +89,17 @@ impl CellRun {
         self.whole_of(Unit::Half)
     }
 
-    /// The values before the last write, of a run that is not expanded.
+    /// The values before the last write, of a run that is whole.
     #[inline]
     pub fn before(&mut self) -> &mut [u32; RUN] {
         self.before.get_or_insert_default()
     }
 
-    /// The cell of the word with this number in the run, which is expanded if it is not yet.
+    /// The cell of the word with this number in the run, which is expanded if it is not yet. Its words are
+    /// not [`Owned`].
     #[inline]
     pub fn cell(&mut self, index: usize, split: &mut Split) -> &mut Cell {
-        if !self.expanded {
+        if self.how != How::Expanded {
             self.expand(split);
         }
         &mut self.cells.get_or_insert_with(no_cells)[index % RUN]
@@ -263,12 +108,12 @@ impl CellRun {
     /// The cells of the words, if each has its own.
     #[inline]
     pub fn expanded(&self) -> Option<&[Cell; RUN]> {
-        self.cells.as_deref().filter(|_| self.expanded)
+        self.cells.as_deref().filter(|_| self.how == How::Expanded)
     }
 
     #[cold]
     fn expand(&mut self, split: &mut Split) {
-        self.expanded = true;
+        self.how = How::Expanded;
         let cells = self.cells.get_or_insert_with(no_cells);
         let first = &self.first;
         let nth = |record: &Record, index: usize| match record.kind {
@@ -277,17 +122,18 @@ impl CellRun {
         };
         for (index, cell) in cells.iter_mut().enumerate() {
             let before = self.before.as_ref().map_or(0, |before| before[index]);
-            let unit = |index| Cell {
-                write: nth(&first.write, index),
+            let unit = |unit| Cell {
+                write: nth(&first.write, unit),
                 before,
-                readers: first.readers.map(|reader| nth(&reader, index)),
+                readers: first.readers.map(|reader| nth(&reader, unit)),
                 ..*first
             };
             match self.unit {
                 Unit::Half if !first.is_empty() => {
                     split.replace(cell, [unit(2 * index), unit(2 * index + 1)]);
                 }
-                _ => *cell = unit(index),
+                Unit::Half => *cell = Cell::EMPTY,
+                Unit::Words(words) => *cell = unit(index / usize::from(words)),
             }
         }
     }
@@ -295,7 +141,27 @@ impl CellRun {
     /// As if nobody had accessed the words.
     pub fn forget(&mut self) {
         self.first = Cell::EMPTY;
-        (self.expanded, self.unit) = (false, Unit::Word);
+        (self.how, self.unit) = (How::Whole, Unit::Words(1));
+    }
+
+    /// The words of a run that is whole, each by itself; nothing if somebody else than `agent` has accessed
+    /// the word with this number.
+    #[cold]
+    fn apart(&self, index: usize, agent: AgentId, states: &mut States) -> Option<[Owned; RUN]> {
+        let (true, Unit::Words(unit)) = (self.how == How::Whole, self.unit) else { return None };
+        let (first, state) = states.number(&self.first)?;
+        let owner = |index: usize| first + (index / usize::from(unit)) as AgentId;
+        let before = |index: usize| self.before.as_ref().map_or(0, |before| before[index]);
+        let word = |index| Owned { owner: owner(index), state, before: before(index) };
+        (state == 0 || owner(index) == agent).then(|| std::array::from_fn(word))
+    }
+
+    /// The words, which are owned, get cells.
+    #[cold]
+    fn put_together(&mut self, words: &[Owned], states: &States) {
+        let cells = self.cells.get_or_insert_with(no_cells);
+        cells.iter_mut().zip(words).for_each(|(cell, word)| *cell = states.cell(word));
+        self.how = How::Expanded;
     }
 
     #[cfg(test)]
@@ -314,52 +180,16 @@ fn no_cells() -> Box<[Cell; RUN]> {
 struct Page {
     epoch: u32,
     runs: Box<[CellRun]>,
+    /// Of the words of runs that are owned, once there were any.
+    owned: Option<Box<[Owned; CELLS]>>,
 }
 
-/// A read of device memory, joined with its neighbours of the same instruction: the first byte, the one
-/// behind the last, and the first reader.
-pub type EarlyRead = (u64, u64, Record);
-
-/// Reads of what the dispatch then wrote over: cells remember who read since the last write only.
-#[derive(Clone, Default)]
-struct EarlyReads {
-    /// The read that was told last, by index of its static access; later ones may join it.
-    open: Vec<Option<EarlyRead>>,
-    done: Vec<EarlyRead>,
-}
-
-impl EarlyReads {
-    /// Notes who read these bytes, those of a word or half or of several with cells like this one, which are
-    /// about to be written.
+impl Page {
+    /// The words of the run of this one, if the page has some.
     #[inline]
-    fn note(&mut self, (start, end): (u64, u64), cell: &Cell) {
-        if cell.write.kind != 0 || cell.readers[0].kind == 0 || cell.history != 0 {
-            return;
-        }
-        for (reader, bytes) in cell.readers.iter().zip(cell.reader_bytes) {
-            if reader.kind != 0 && bytes != 0 {
-                let (skipped, left) = (bytes.trailing_zeros(), bytes.leading_zeros() - 4);
-                self.add(start + u64::from(skipped), end - u64::from(left), *reader);
-            }
-        }
-    }
-
-    fn add(&mut self, start: u64, end: u64, reader: Record) {
-        let slot = reader.kind as usize;
-        if self.open.len() <= slot {
-            self.open.resize(slot + 1, None);
-        }
-        match &mut self.open[slot] {
-            Some(open) if start <= open.1 && end >= open.0 => {
-                (open.0, open.1) = (open.0.min(start), open.1.max(end));
-            }
-            open => self.done.extend(open.replace((start, end, reader))),
-        }
-    }
-
-    fn clear(&mut self) {
-        self.open.clear();
-        self.done.clear();
+    fn owned(&self, word: usize) -> &[Owned] {
+        let first = word % CELLS / RUN * RUN;
+        self.owned.as_ref().map_or(&[], |owned| &owned[first..first + RUN])
     }
 }
 
@@ -368,6 +198,7 @@ impl EarlyReads {
 pub struct Shadow {
     pages: Vec<Page>,
     split: Split,
+    states: States,
     early: EarlyReads,
     index: FxHashMap<u64, u32>,
     last: (u64, u32),
@@ -381,11 +212,13 @@ impl Shadow {
         self.last = (u64::MAX, 0);
         self.early.clear();
         self.split.clear();
+        self.states.clear();
     }
 
     /// About how many bytes a copy of it takes.
     pub fn weight(&self) -> usize {
-        self.pages.len() * RUNS * (size_of::<CellRun>() + RUN * size_of::<Cell>()) + self.split.weight()
+        let words = RUN * (size_of::<Cell>() + size_of::<Owned>());
+        self.pages.len() * RUNS * (size_of::<CellRun>() + words) + self.split.weight()
     }
 
     /// Drops pages that no access of the present dispatch has touched.
@@ -421,6 +254,11 @@ impl Shadow {
         for (number, index) in numbers {
             for (word, run) in (number * CELLS as u64..).step_by(RUN).zip(&self.pages[index as usize].runs) {
                 match run.expanded() {
+                    None if run.how == How::Owned => {
+                        for (word, owned) in (word..).zip(self.pages[index as usize].owned(word as usize)) {
+                            each(4 * word, 4 * word + 4, &self.states.cell(owned));
+                        }
+                    }
                     Some(cells) => {
                         for (word, cell) in (word..).zip(cells) {
                             match self.split.peek(cell) {
@@ -439,13 +277,8 @@ impl Shadow {
     }
 
     /// The reads that came before the dispatch's first write of their words, by address and kind.
-    pub fn early_reads(&self) -> Vec<EarlyRead> {
-        let mut all: Vec<EarlyRead> =
-            self.early.done.iter().copied().chain(self.early.open.iter().flatten().copied()).collect();
-        all.sort_unstable_by_key(|(start, end, reader)| {
-            (*start, *end, reader.kind, reader.agent, reader.time)
-        });
-        all
+    pub fn early_reads(&self, each: impl FnMut(EarlyRead)) {
+        self.early.each(each);
     }
 
     /// Bytes of host memory that the cells take.
@@ -476,40 +309,52 @@ impl Shadow {
     pub fn run_to_write(&mut self, word: u64) -> &mut CellRun {
         let page = self.page_of(word);
         let run = &mut self.pages[page].runs[word as usize % CELLS / RUN];
-        if !run.expanded {
+        if run.how == How::Whole {
             self.early.note((4 * word, 4 * (word + RUN as u64)), &run.first);
         }
         run
     }
 
+    /// The run of the word at `address / 4`, whose words are not owned, and the cells of halves.
+    #[inline]
+    fn run_of_cells(&mut self, word: u64) -> (&mut CellRun, &mut Split, &mut EarlyReads) {
+        let page = self.page_of(word);
+        let page = &mut self.pages[page];
+        let place = word as usize % CELLS / RUN;
+        if page.runs[place].how == How::Owned {
+            let first = place * RUN;
+            let Page { runs, owned, .. } = page;
+            let owned = owned.as_ref().map_or(&[][..], |owned| &owned[first..first + RUN]);
+            runs[place].put_together(owned, &self.states);
+        }
+        (&mut page.runs[place], &mut self.split, &mut self.early)
+    }
+
     /// The cell of the word at `address / 4`.
     #[inline]
     pub fn cell(&mut self, word: u64) -> &mut Cell {
-        let page = self.page_of(word);
-        let run = &mut self.pages[page].runs[word as usize % CELLS / RUN];
-        run.cell(word as usize % RUN, &mut self.split)
+        let (run, split, _) = self.run_of_cells(word);
+        run.cell(word as usize % RUN, split)
     }
 
     /// What [`Shadow::cell`] returns, and the cells of halves.
     #[inline]
     pub fn cell_and_split(&mut self, word: u64) -> (&mut Cell, &mut Split) {
-        let page = self.page_of(word);
-        let run = &mut self.pages[page].runs[word as usize % CELLS / RUN];
-        (run.cell(word as usize % RUN, &mut self.split), &mut self.split)
+        let (run, split, _) = self.run_of_cells(word);
+        (run.cell(word as usize % RUN, split), split)
     }
 
     /// The same for a word that is about to be written.
     #[inline]
     pub fn cell_to_write(&mut self, word: u64) -> &mut Cell {
-        let page = self.page_of(word);
-        let run = &mut self.pages[page].runs[word as usize % CELLS / RUN];
-        let cell = run.cell(word as usize % RUN, &mut self.split);
-        match self.split.peek(cell) {
+        let (run, split, early) = self.run_of_cells(word);
+        let cell = run.cell(word as usize % RUN, split);
+        match split.peek(cell) {
             Some([low, high]) => {
-                self.early.note((4 * word, 4 * word + 2), low);
-                self.early.note((4 * word + 2, 4 * word + 4), high);
+                early.note((4 * word, 4 * word + 2), low);
+                early.note((4 * word + 2, 4 * word + 4), high);
             }
-            None => self.early.note((4 * word, 4 * word + 4), cell),
+            None => early.note((4 * word, 4 * word + 4), cell),
         }
         cell
     }
@@ -522,13 +367,42 @@ impl Shadow {
         half: usize,
         splits: impl Fn(&Cell) -> bool,
     ) -> Option<&mut Cell> {
-        let page = self.page_of(word);
-        let run = &mut self.pages[page].runs[word as usize % CELLS / RUN];
-        let cell = run.cell(word as usize % RUN, &mut self.split);
-        let cell = self.split.of(cell, splits)?.get_mut(half)?;
+        let (run, split, early) = self.run_of_cells(word);
+        let cell = run.cell(word as usize % RUN, split);
+        let cell = split.of(cell, splits)?.get_mut(half)?;
         let start = 4 * word + 2 * half as u64;
-        self.early.note((start, start + 2), cell);
+        early.note((start, start + 2), cell);
         Some(cell)
+    }
+
+    /// What is remembered of the word at `address / 4`, which nobody or `agent` alone has accessed, and the
+    /// states of such words. Nothing if that is not so, or not known so.
+    #[inline]
+    pub fn owned(&mut self, word: u64, agent: AgentId) -> Option<(&mut Owned, &mut States)> {
+        let page = self.page_of(word);
+        let Page { runs, owned, .. } = &mut self.pages[page];
+        let (place, index) = (word as usize % CELLS / RUN, word as usize % RUN);
+        if runs[place].how != How::Owned {
+            let words = runs[place].apart(index, agent, &mut self.states)?;
+            let owned = owned.get_or_insert_with(|| Box::new([Owned::default(); CELLS]));
+            owned[place * RUN..(place + 1) * RUN].copy_from_slice(&words);
+            runs[place].how = How::Owned;
+        }
+        let word = &mut owned.as_mut()?[place * RUN + index];
+        (word.state == 0 || word.owner == agent).then_some((word, &mut self.states))
+    }
+
+    /// The owner of an owned word is about to write it, over `before`: the word is in this state then.
+    #[inline]
+    pub fn write_owned(&mut self, word: u64, owner: AgentId, state: u32, before: u32) {
+        let page = self.page_of(word);
+        let Some(owned) = &mut self.pages[page].owned else { return };
+        let place = &mut owned[word as usize % CELLS];
+        let old = std::mem::replace(place, Owned { owner, state, before });
+        let of = self.states.get(old.state);
+        if of.write.kind == 0 && of.readers[0].kind != 0 {
+            self.early.note((4 * word, 4 * word + 4), &self.states.cell(&old));
+        }
     }
 
     #[cold]
@@ -538,7 +412,7 @@ impl Shadow {
         let index = *self.index.entry(number).or_insert(next);
         if index == next {
             let runs = std::iter::repeat_with(|| CellRun::EMPTY).take(RUNS).collect();
-            self.pages.push(Page { epoch: self.epoch, runs });
+            self.pages.push(Page { epoch: self.epoch, runs, owned: None });
         }
         let page = &mut self.pages[index as usize];
         if page.epoch != self.epoch {

@@ -4,8 +4,8 @@
 //! 16-bit values both are written, and read, by different invocations: two cells are enough for that, where a
 //! history of the word would be a hundred times as slow.
 
+use super::cell::{Cell, NOBODY};
 use super::order::Record;
-use super::shadow::{Cell, NOBODY};
 
 /// The cells of a word's two halves, the lower one first. Bytes of readers are those of a whole word, and
 /// mean all of the half; the value before is placed as in the word.

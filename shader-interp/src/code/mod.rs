@@ -124,6 +124,11 @@ impl Code {
         classes
     }
 
+    /// Whether subgroups may meet at barriers of their own.
+    pub fn has_subgroup_barriers(&self) -> bool {
+        self.barriers.iter().any(|barrier| barrier.execution == Some(Scope::Subgroup))
+    }
+
     /// Whether nothing orders its stores to buffers and images before it ends, so that they may become
     /// visible in any order.
     pub(crate) fn streams(&self) -> bool {

@@ -5,8 +5,14 @@ use super::super::group::{Barriers, Members};
 use super::super::report::AxiomContext;
 use super::Core;
 use crate::history::{Entry, Load, Loaded, Position};
-use crate::race::{AgentId, Cell, Clocks, Later, Pair, Record, ReleaseSequence, StaticAccess};
+use crate::race::{AgentId, Cell, Clocks, Later, Nearness, Pair, Record, ReleaseSequence, StaticAccess};
 use crate::scope::StorageClasses;
+
+/// How an earlier reader stands to one that is the same agent: before it, if times tell.
+#[inline(always)]
+pub(in crate::checked) fn nearness_of_own(earlier: &Record, reader: &Record) -> Nearness {
+    if earlier.time < reader.time { Nearness::Ordered } else { Nearness::Subgroup }
+}
 
 impl Core {
     /// A cache of [`Order::ordered`], decided by a few comparisons: the same agent, or the same workgroup
@@ -50,6 +56,54 @@ impl Core {
         let earlier_kind = self.kinds.get(earlier.kind);
         let until = barriers.until(kind.class, earlier_kind.needs_order_alone(kind));
         members.passed(earlier, earlier_kind.shares(kind), until)
+    }
+
+    /// How the readers that a cell remembers, if there are two, stand to a reader.
+    #[inline(always)]
+    pub(in crate::checked) fn near(&self, cell: &Cell, reader: &Record) -> [Nearness; 2] {
+        let [first, latest] = &cell.readers;
+        match latest.kind {
+            0 => [Nearness::Elsewhere; 2],
+            _ => [self.nearness(first, reader), self.nearness(latest, reader)],
+        }
+    }
+
+    #[inline(always)]
+    fn nearness(&self, earlier: &Record, reader: &Record) -> Nearness {
+        if earlier.agent == reader.agent {
+            return nearness_of_own(earlier, reader);
+        }
+        if !self.members().contains(earlier.agent) {
+            return Nearness::Elsewhere;
+        }
+        let ordered = match self.by_subgroups {
+            // Of two readers of one workgroup the one before a barrier says less than the one after it.
+            false => earlier.time < reader.time,
+            true => self.ordered_by_barriers(*earlier, *reader),
+        };
+        if ordered {
+            Nearness::Ordered
+        } else if self.subgroup.0.contains(earlier.agent) {
+            Nearness::Subgroup
+        } else {
+            Nearness::Workgroup
+        }
+    }
+
+    /// The same where times of two subgroups say nothing.
+    #[cold]
+    #[inline(never)]
+    fn ordered_by_barriers(&self, earlier: Record, reader: Record) -> bool {
+        let kind = self.kinds.get(reader.kind);
+        self.passed(&earlier, kind) || self.passed_near(&earlier, kind)
+    }
+
+    /// Whether two readers of the workgroup at one time say as much as all of it: what is ordered after both
+    /// is ordered after all. Those of one subgroup do not where it may have barriers of its own.
+    #[inline(always)]
+    pub(in crate::checked) fn stand_for_all(&self, readers: &[Record; 2]) -> bool {
+        let subgroup = |reader: &Record| (reader.agent - self.first_agent) / self.subgroup.0.count.max(1);
+        !self.by_subgroups || subgroup(&readers[0]) != subgroup(&readers[1])
     }
 
     /// Whether the earlier access is a write of the same agent and time that is more available than one of

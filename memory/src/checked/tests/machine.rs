@@ -68,6 +68,7 @@ impl Machine {
             groups: [2, 1, 1],
             workgroup_size: 64,
             placement: Placement::in_order(32),
+            subgroup_barriers: true,
             ..DispatchInfo::default()
         });
         for group in 0..2 {

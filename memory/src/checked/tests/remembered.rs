@@ -2,6 +2,7 @@
 //! Random programs found these.
 
 use super::*;
+use crate::random::Random;
 
 #[test]
 fn parts_of_a_word_do_not_change_what_else_was_in_it() {
@@ -172,4 +173,57 @@ fn readers_that_are_not_remembered_take_no_old_values_from_others() {
             assert_eq!(m.load(site, lane, U, 8, SHARED), 0, "invocation {lane} at {site}");
         }
     }
+}
+
+/// What comes before the write of a word.
+#[derive(Clone, Copy)]
+enum Before {
+    Read(u32),
+    /// Of this workgroup.
+    Barrier(u32),
+    /// Of this subgroup, counted across workgroups.
+    Near(u32),
+}
+
+#[test]
+fn whoever_read_before_a_write_that_is_not_ordered_after_it_is_not_forgotten() {
+    let (mut racing, mut ordered) = (0, 0);
+    for seed in 0..4000 {
+        let mut random = Random::new(seed);
+        let lane = |random: &mut Random| 32 * random.below(4) + random.below(3);
+        let steps: Vec<Before> = (0..2 + random.below(12))
+            .map(|_| match random.below(8) {
+                0..=2 => Before::Barrier(random.below(2)),
+                3 | 4 => Before::Near(random.below(4)),
+                _ => Before::Read(lane(&mut random)),
+            })
+            .collect();
+        let (writer, sites) = (lane(&mut random), 1 + random.below(2));
+        let races = steps.iter().enumerate().any(|(at, step)| {
+            let Before::Read(reader) = *step else { return false };
+            let orders = |later: &Before| match *later {
+                Before::Barrier(group) => [reader / 64, writer / 64] == [group; 2],
+                Before::Near(subgroup) => [reader / 32, writer / 32] == [subgroup; 2],
+                Before::Read(_) => false,
+            };
+            reader != writer && !steps[at..].iter().any(orders)
+        });
+        let mut m = Machine::stale();
+        for (at, step) in steps.iter().enumerate() {
+            match *step {
+                Before::Read(lane) => {
+                    m.load(1 + at as u32 % sites, lane, U, 0, SHARED);
+                }
+                Before::Barrier(group) => m.barrier(3, group, Scope::Workgroup, both(U)),
+                Before::Near(subgroup) => {
+                    m.enter(32 * subgroup);
+                    m.memory.barrier_arrive(Site(4), Mask::MAX, Scope::Subgroup, Scope::Workgroup, &both(U));
+                }
+            }
+        }
+        m.store(5, writer, U, 0, SHARED, 1);
+        assert_eq!(!m.ids().is_empty(), races, "seed {seed}");
+        *if races { &mut racing } else { &mut ordered } += 1;
+    }
+    assert!(racing > 1000 && ordered > 400, "{racing} {ordered}");
 }

@@ -1,5 +1,6 @@
 //! Pages of cells, runs, and what they expand to.
 
+use super::super::cell::Nearness;
 use super::*;
 
 #[test]
@@ -23,9 +24,9 @@ fn a_run_of_cells_expands_to_the_cells_it_stands_for() {
     let mut shadow = Shadow::default();
     shadow.forget();
     let run = shadow.run(16);
-    let first = run.whole().unwrap();
+    let first = run.whole(1).unwrap();
     first.write = Record { agent: 32, time: 2, kind: 1 };
-    first.read(Record { agent: 64, time: 3, kind: 2 }, 15);
+    first.read(Record { agent: 64, time: 3, kind: 2 }, 15, [Nearness::Elsewhere; 2]);
     run.before()[5] = 7;
     let mut told = Vec::new();
     shadow.touched(|start, end, cell| told.push((start, end, cell.write.agent)));
@@ -34,7 +35,21 @@ fn a_run_of_cells_expands_to_the_cells_it_stands_for() {
     assert_eq!(cell.write, Record { agent: 37, time: 2, kind: 1 });
     assert_eq!((cell.readers, cell.before), ([Record { agent: 69, time: 3, kind: 2 }, NOBODY], 7));
     assert_eq!(cell.reader_bytes, [15, 0]);
-    assert!(shadow.run(16).whole().is_none() && shadow.run(32).whole().is_some());
+    assert!(shadow.run(16).whole(1).is_none() && shadow.run(32).whole(1).is_some());
+}
+
+#[test]
+fn a_run_of_which_agents_access_several_words_each_expands_so() {
+    for (words, agent) in [(1, 45), (2, 38), (4, 35)] {
+        let mut shadow = Shadow::default();
+        shadow.forget();
+        let run = shadow.run(16);
+        run.whole(words).unwrap().write = Record { agent: 32, time: 2, kind: 1 };
+        run.before()[13] = 7;
+        assert!(run.whole(3).is_none() && run.whole_of_halves().is_none());
+        let cell = *shadow.cell(16 + 13);
+        assert_eq!((cell.write, cell.before), (Record { agent, time: 2, kind: 1 }, 7));
+    }
 }
 
 #[test]
@@ -44,8 +59,8 @@ fn a_run_of_halves_expands_to_words_that_are_split() {
     let run = shadow.run(16);
     run.whole_of_halves().unwrap().write = Record { agent: 32, time: 2, kind: 1 };
     run.before()[5] = 0x0007_0008;
-    assert!(run.whole().is_none());
-    assert!(shadow.run(32).whole_of_halves().is_some() && shadow.run(32).whole().is_some());
+    assert!(run.whole(1).is_none());
+    assert!(shadow.run(32).whole_of_halves().is_some() && shadow.run(32).whole(1).is_some());
     let (cell, split) = shadow.cell_and_split(21);
     let halves = *split.peek(cell).unwrap();
     assert_eq!(halves.map(|half| (half.write.agent, half.before)), [(42, 0x0007_0008), (43, 0x0007_0008)]);
@@ -53,7 +68,7 @@ fn a_run_of_halves_expands_to_words_that_are_split() {
     shadow.touched(|start, end, cell| told.push((start, end, cell.write.agent)));
     assert_eq!(told[1..4], [(64, 66, 32), (66, 68, 33), (68, 70, 34)]);
     shadow.forget();
-    assert!(shadow.run(16).whole().is_some());
+    assert!(shadow.run(16).whole(1).is_some());
 }
 
 #[test]

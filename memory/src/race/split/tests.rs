@@ -1,5 +1,6 @@
 //! Cells of halves, split and united.
 
+use super::super::cell::Nearness;
 use super::*;
 
 #[test]
@@ -8,13 +9,13 @@ fn halves_are_united_where_one_cell_has_room_for_them() {
     let record = |agent| Record { agent, time: 3, kind: 1 };
     let mut cell = Cell { write: record(7), before: 0x0005_0006, ..Cell::EMPTY };
     let halves = split.of(&mut cell, |_| true).expect("no history");
-    halves[0].read(record(1), 15);
-    halves[1].read(record(1), 15);
-    halves[1].read(record(2), 15);
+    halves[0].read(record(1), 15, [Nearness::Elsewhere; 2]);
+    halves[1].read(record(1), 15, [Nearness::Elsewhere; 2]);
+    halves[1].read(record(2), 15, [Nearness::Elsewhere; 2]);
     assert!(split.unite(&mut cell) && !cell.is_split());
     assert_eq!((cell.write, cell.before), (record(7), 0x0005_0006));
     assert_eq!((cell.readers, cell.reader_bytes), ([record(1), record(2)], [15, 12]));
-    split.of(&mut cell, |_| true).expect("no history")[0].read(record(3), 15);
+    split.of(&mut cell, |_| true).expect("no history")[0].read(record(3), 15, [Nearness::Elsewhere; 2]);
     assert!(!split.unite(&mut cell), "three readers");
     split.join(&mut cell);
     split.of(&mut cell, |_| true).expect("no history")[0].write = record(4);

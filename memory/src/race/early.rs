@@ -1,0 +1,141 @@
+//! Reads of what the dispatch then wrote over: cells remember who read since the last write only.
+
+use super::cell::Cell;
+use super::order::Record;
+use super::topology::AgentId;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// A read of device memory, joined with its neighbours of the same instruction: the first byte, the one
+/// behind the last, and the first reader.
+pub type EarlyRead = (u64, u64, Record);
+
+/// Reads of one instruction that differ in the place and in the agent, by the same steps.
+#[derive(Clone, Copy, Debug)]
+struct Comb {
+    first: EarlyRead,
+    count: u32,
+    /// Bytes from one to the next.
+    step: u64,
+    agents: AgentId,
+}
+
+impl Comb {
+    fn of(read: EarlyRead) -> Comb {
+        Comb { first: read, count: 1, step: 0, agents: 0 }
+    }
+
+    fn nth(&self, n: u32) -> EarlyRead {
+        let (start, end, first) = self.first;
+        let along = u64::from(n) * self.step;
+        let agent = first.agent.wrapping_add(n.wrapping_mul(self.agents));
+        (start + along, end + along, Record { agent, ..first })
+    }
+
+    /// Whether the read is part of it now.
+    fn takes(&mut self, read: EarlyRead) -> bool {
+        let (start, end, first) = &mut self.first;
+        if self.count == 1 {
+            if read.0 <= *end && read.1 >= *start {
+                (*start, *end) = ((*start).min(read.0), (*end).max(read.1));
+                return true;
+            }
+            self.step = read.0.wrapping_sub(*start);
+            self.agents = read.2.agent.wrapping_sub(first.agent);
+        }
+        // Ascending, so that they can be told in order.
+        let next = read.0 > *start && self.count < u32::MAX && self.nth(self.count) == read;
+        self.count += u32::from(next);
+        next
+    }
+}
+
+/// Reads of what the dispatch then wrote over.
+#[derive(Clone, Default)]
+pub(super) struct EarlyReads {
+    /// Those that were told last, by index of their static access; later ones may join them.
+    open: Vec<Option<Comb>>,
+    done: Vec<Comb>,
+}
+
+impl EarlyReads {
+    /// Notes who read these bytes, those of a word or half or of several with cells like this one, which are
+    /// about to be written.
+    #[inline]
+    pub fn note(&mut self, (start, end): (u64, u64), cell: &Cell) {
+        if cell.write.kind != 0 || cell.readers[0].kind == 0 || cell.history != 0 {
+            return;
+        }
+        for (reader, bytes) in cell.readers.iter().zip(cell.reader_bytes) {
+            if reader.kind != 0 && bytes != 0 {
+                let (skipped, left) = (bytes.trailing_zeros(), bytes.leading_zeros() - 4);
+                self.add((start + u64::from(skipped), end - u64::from(left), *reader));
+            }
+        }
+    }
+
+    fn add(&mut self, read: EarlyRead) {
+        let slot = read.2.kind as usize;
+        if self.open.len() <= slot {
+            self.open.resize(slot + 1, None);
+        }
+        let open = &mut self.open[slot];
+        if !open.as_mut().is_some_and(|open| open.takes(read)) {
+            self.done.extend(open.replace(Comb::of(read)));
+        }
+    }
+
+    /// Calls `each` for all of them, by address and kind.
+    pub fn each(&self, mut each: impl FnMut(EarlyRead)) {
+        let combs: Vec<&Comb> = self.done.iter().chain(self.open.iter().flatten()).collect();
+        let key = |(start, end, reader): EarlyRead| (start, end, reader.kind, reader.agent, reader.time);
+        // The next of each comb: there may be far more reads than combs.
+        let mut next: BinaryHeap<_> =
+            combs.iter().enumerate().map(|(of, comb)| Reverse((key(comb.first), of, 0))).collect();
+        while let Some(Reverse((_, of, n))) = next.pop() {
+            let comb = combs[of];
+            each(comb.nth(n));
+            if n + 1 < comb.count {
+                next.push(Reverse((key(comb.nth(n + 1)), of, n + 1)));
+            }
+        }
+    }
+
+    pub fn clear(&mut self) {
+        self.open.clear();
+        self.done.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_at_equal_steps_are_kept_as_one_and_told_by_address() {
+        let mut early = EarlyReads::default();
+        let reader = |agent, kind| Record { agent, time: 1, kind };
+        let mut expected = Vec::new();
+        for first in [100, 104] {
+            for k in 0..32 {
+                let start = first + 16 * u64::from(k);
+                early.add((start, start + 4, reader(7 + k, 1)));
+                expected.push((start, start + 4, reader(7 + k, 1)));
+            }
+        }
+        // Neighbours join; another instruction is by itself.
+        (0..4).for_each(|k| early.add((300 + 4 * k, 304 + 4 * k, reader(3, 2))));
+        expected.push((300, 316, reader(3, 2)));
+        assert_eq!(early.done.len() + early.open.iter().flatten().count(), 3);
+        expected.sort_by_key(|(start, end, _)| (*start, *end));
+        let mut told = Vec::new();
+        early.each(|read| told.push(read));
+        assert_eq!(told, expected);
+        // Descending ones are not a comb.
+        early.clear();
+        (0..3).for_each(|k| early.add((100 - 16 * k, 104 - 16 * k, reader(1, 1))));
+        told.clear();
+        early.each(|read| told.push(read));
+        assert_eq!(told.iter().map(|read| read.0).collect::<Vec<_>>(), [68, 84, 100]);
+    }
+}
