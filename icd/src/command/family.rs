@@ -63,7 +63,8 @@ impl Dependency {
 impl Command {
     /// What a queue needs for it: one of these (the table *Command Properties* of each command). Blits,
     /// resolves, attachments and clears of depth and stencil, which need GRAPHICS by that table, run on
-    /// compute queues, too: there may be no others.
+    /// compute queues, too: there may be no others. The conformance suite begins and ends conditional
+    /// rendering on transfer queues, where it discards nothing.
     fn needs(&self) -> Flags {
         let all = Flags::GRAPHICS | Flags::COMPUTE | Flags::TRANSFER;
         match self {
@@ -77,6 +78,8 @@ impl Command {
             | Command::Barrier(_)
             | Command::WriteTimestamp(..)
             | Command::Execute(_)
+            | Command::BeginConditional(_)
+            | Command::EndConditional
             | Command::BeginLabel(_)
             | Command::EndLabel => all,
             Command::Dispatch(..) | Command::DispatchIndirect(..) => Flags::COMPUTE,
