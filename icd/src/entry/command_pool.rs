@@ -118,7 +118,7 @@ entries! {
     fn begin_command_buffer(buffer: vk::CommandBuffer, info: &vk::CommandBufferBeginInfo<'_>) -> vk::Result {
         let object = handle::dispatchable::<CommandBuffer>(buffer)?;
         let secondary = object.level == vk::CommandBufferLevel::SECONDARY;
-        let conditional = secondary && conditional::is_inherited(info)?;
+        let conditional = secondary && conditional::is_inherited(info);
         let recorded = object.begin(info.flags, conditional)?;
         gone(&object.device, buffer, recorded, "vkBeginCommandBuffer");
         Ok(())

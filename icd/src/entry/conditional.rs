@@ -8,25 +8,25 @@ use super::buffer::Buffer;
 use crate::boundary::entries;
 use crate::command::buffer::{push, record};
 use crate::command::{Command, Predicate};
-use crate::error::{Error, Outcome};
+use crate::error::Error;
 use crate::ffi;
 use crate::handle;
 use ash::vk;
 
-/// Whether a secondary command buffer may be executed where conditional rendering is active.
-///
-/// # Errors
-/// It begins without VkCommandBufferInheritanceInfo.
+/// Whether a secondary command buffer may be executed where conditional rendering is active; not if it says
+/// nothing of what it inherits.
 ///
 /// # Safety
 /// `info` is the application's, of a secondary command buffer.
-pub unsafe fn is_inherited(info: &vk::CommandBufferBeginInfo<'_>) -> Outcome<bool> {
+pub unsafe fn is_inherited(info: &vk::CommandBufferBeginInfo<'_>) -> bool {
     // SAFETY: the contract.
     let asked = unsafe {
-        let inherited = ffi::read(info.p_inheritance_info)?;
-        ffi::find::<vk::CommandBufferInheritanceConditionalRenderingInfoEXT<'_>>(inherited.p_next)
+        let inherited = ffi::read(info.p_inheritance_info).ok();
+        inherited.and_then(|inherited| {
+            ffi::find::<vk::CommandBufferInheritanceConditionalRenderingInfoEXT<'_>>(inherited.p_next)
+        })
     };
-    Ok(asked.is_some_and(|asked| asked.conditional_rendering_enable == vk::TRUE))
+    asked.is_some_and(|asked| asked.conditional_rendering_enable == vk::TRUE)
 }
 
 entries! {

@@ -319,7 +319,7 @@ impl ApiFinding for HazardReport<'_> {
                 (Some(d), Some((site, _))) => {
                     key.push_str(&format!("|{}|{}", d.shader.name, d.location(site)))
                 }
-                _ => key.push_str(&format!("|{:?}|{}", self.device, side.position)),
+                _ => key.push_str(&format!("|{}|{}", self.device, side.position)),
             }
         }
         key

@@ -12,8 +12,8 @@ pub struct Cell {
     pub write: Record,
     /// The word's value before it; of a word that is split the number of the cells of its halves.
     pub before: u32,
-    /// The first reader since, and the latest one that is another agent or another instruction. Atomic writes
-    /// that mutually ordered ones superseded stay here too.
+    /// Two readers since, other agents or other instructions: the first and the latest, unless others say
+    /// more ([`Nearness`]). Atomic writes that mutually ordered ones superseded stay here too.
     pub readers: [Record; 2],
     /// Which bytes they read.
     pub reader_bytes: [u8; 2],

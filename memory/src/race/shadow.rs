@@ -1,10 +1,9 @@
 //! Shadow memory: what is remembered of each word that a dispatch accesses.
 //!
-//! A [`Cell`] holds the last write of a whole aligned word, the value before it, and two readers since: the
-//! first and the latest. What does not fit (bytes, unsynchronised reads, release sequences) goes to a
-//! [`History`] of its own. Cells of device memory lie on pages that are allocated when a dispatch first
-//! touches them and start afresh with every dispatch; cells of workgroup memory live as long as the
-//! workgroup.
+//! A [`Cell`] holds the last write of a whole aligned word, the value before it, and two readers since. What
+//! does not fit (bytes, unsynchronised reads, release sequences) goes to a [`History`] of its own. Cells of
+//! device memory lie on pages that are allocated when a dispatch first touches them and start afresh with
+//! every dispatch; cells of workgroup memory live as long as the workgroup.
 //!
 //! Most device memory is accessed by consecutive lanes, each the next word, the next few words or the next
 //! half. A [`CellRun`] of words that were accessed in no other way is one cell: that of its first word, or
@@ -184,13 +183,10 @@ struct Page {
     owned: Option<Box<[Owned; CELLS]>>,
 }
 
-impl Page {
-    /// The words of the run of this one, if the page has some.
-    #[inline]
-    fn owned(&self, word: usize) -> &[Owned] {
-        let first = word % CELLS / RUN * RUN;
-        self.owned.as_ref().map_or(&[], |owned| &owned[first..first + RUN])
-    }
+/// The words of the run of this number on a page with these, if it has some.
+#[inline]
+fn words_of(owned: &Option<Box<[Owned; CELLS]>>, run: usize) -> &[Owned] {
+    owned.as_ref().map_or(&[], |owned| &owned[run * RUN..(run + 1) * RUN])
 }
 
 /// The cells of device memory, by device address.
@@ -252,10 +248,11 @@ impl Shadow {
         numbers.retain(|(_, index)| self.pages[*index as usize].epoch == self.epoch);
         numbers.sort_unstable();
         for (number, index) in numbers {
-            for (word, run) in (number * CELLS as u64..).step_by(RUN).zip(&self.pages[index as usize].runs) {
+            let Page { runs, owned, .. } = &self.pages[index as usize];
+            for (word, (place, run)) in (number * CELLS as u64..).step_by(RUN).zip(runs.iter().enumerate()) {
                 match run.expanded() {
                     None if run.how == How::Owned => {
-                        for (word, owned) in (word..).zip(self.pages[index as usize].owned(word as usize)) {
+                        for (word, owned) in (word..).zip(words_of(owned, place)) {
                             each(4 * word, 4 * word + 4, &self.states.cell(owned));
                         }
                     }
@@ -319,15 +316,13 @@ impl Shadow {
     #[inline]
     fn run_of_cells(&mut self, word: u64) -> (&mut CellRun, &mut Split, &mut EarlyReads) {
         let page = self.page_of(word);
-        let page = &mut self.pages[page];
+        let Page { runs, owned, .. } = &mut self.pages[page];
         let place = word as usize % CELLS / RUN;
-        if page.runs[place].how == How::Owned {
-            let first = place * RUN;
-            let Page { runs, owned, .. } = page;
-            let owned = owned.as_ref().map_or(&[][..], |owned| &owned[first..first + RUN]);
-            runs[place].put_together(owned, &self.states);
+        let run = &mut runs[place];
+        if run.how == How::Owned {
+            run.put_together(words_of(owned, place), &self.states);
         }
-        (&mut page.runs[place], &mut self.split, &mut self.early)
+        (run, &mut self.split, &mut self.early)
     }
 
     /// The cell of the word at `address / 4`.

@@ -31,18 +31,12 @@ impl<const NEAR: bool> FastPath<'_, NEAR> {
         mask: Mask,
         words: u64,
     ) -> Mask {
-        if mask == 0 {
-            return 0;
-        }
-        let aligned = place.aligned(words);
         let mut todo = mask;
         'lanes: while todo != 0 {
             let lane = todo.trailing_zeros() as usize;
-            if aligned >> lane & 1 == 0 {
-                break;
-            }
-            let (owner, time) = (self.record(lane).agent, self.times.of(lane));
-            let first = (place.view.address + place.offset(lane)) / 4;
+            let Some(offset) = whole(place, lane, words) else { break };
+            let Record { agent: owner, time, .. } = self.record(lane);
+            let first = (place.view.address + offset) / 4;
             for number in first..first + words {
                 let Some((word, states)) = cells.owned(number, owner) else { break 'lanes };
                 let cell = states.get(word.state);
@@ -68,18 +62,11 @@ impl<const NEAR: bool> FastPath<'_, NEAR> {
         (words, halves): (u64, bool),
         value: &[Lanes],
     ) -> Mask {
-        if mask == 0 {
-            return 0;
-        }
-        let aligned = place.aligned(words);
         let mut todo = mask;
         'lanes: while todo != 0 {
             let lane = todo.trailing_zeros() as usize;
-            if aligned >> lane & 1 == 0 {
-                break;
-            }
-            let (owner, time) = (self.record(lane).agent, self.times.of(lane));
-            let offset = place.offset(lane);
+            let Some(offset) = whole(place, lane, words) else { break };
+            let Record { agent: owner, time, .. } = self.record(lane);
             let first = (place.view.address + offset) / 4;
             // Several words are written together or not at all.
             let mut after = [0; WORDS as usize];
@@ -106,6 +93,13 @@ impl<const NEAR: bool> FastPath<'_, NEAR> {
         let record = Record { agent: 0, time, kind: self.kind };
         states.follow(state, (self.kind, time, write), |cell| own_access(core, cell, record, write))
     }
+}
+
+/// Where a lane accesses the view, if that is so many whole words of it.
+#[inline(always)]
+fn whole(place: &Place<'_>, lane: usize, words: u64) -> Option<u64> {
+    let offset = place.offset(lane);
+    (offset.is_multiple_of(4) && offset + 4 * words <= place.view.size()).then_some(offset)
 }
 
 /// What a read or a write makes of a cell in which all is by the same agent: as [`FastPath::reads`] and

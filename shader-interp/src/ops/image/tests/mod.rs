@@ -7,6 +7,7 @@ mod sampling;
 mod usual;
 
 use super::ImageInstruction;
+use crate::code::{ElementIndex, ImageEntry};
 use crate::interface::{Descriptor, ImageView, Reduction, Resources, Sampler};
 use crate::ir::{ImageDim, ImageOperand, ImageSampling, OpKind, Scalar, Value};
 use crate::math::format::{self, FormatInfo};
@@ -240,6 +241,20 @@ fn instruction(kind: OpKind, results: usize) -> ImageInstruction {
     let (plain, sparse) = (of(0), usize::from(of(0).image.sparse));
     let wide = plain.image.texel == Scalar::I64 && !plain.is_query();
     of((results - sparse) * if wide { 2 } else { 1 } + sparse)
+}
+
+/// The instruction as a program's table has it: on registers from 0 on, so many operands and then the
+/// results.
+fn entry(instruction: ImageInstruction, operands: usize, results: usize) -> ImageEntry {
+    ImageEntry {
+        site: Site(1),
+        instruction,
+        element: ElementIndex::Constant(0),
+        sampler: None,
+        arguments: (0..operands as u32).collect(),
+        results: (operands as u32, results as u32),
+        visible: false,
+    }
 }
 
 fn one(descriptor: Descriptor) -> Resources {

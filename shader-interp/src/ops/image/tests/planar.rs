@@ -1,7 +1,6 @@
 //! The fast case of two-dimensional images of 32-bit texels against the general one.
 
 use super::*;
-use crate::code::{ElementIndex, ImageEntry};
 use crate::ops::image::planar;
 use pellucid_memory::random::Random;
 
@@ -49,28 +48,16 @@ fn the_fast_case_does_what_the_general_one_does() {
             vectors.push(lanes(|_| next(0x0003_0000)));
         }
         let expected = run(&general, &mut memories[0], &resources, mask, &vectors);
-        let count = vectors.len() as u32;
-        vectors.resize(vectors.len() + results, Lanes([7; LANES]));
-        let entry = ImageEntry {
-            site: Site(1),
-            instruction: general,
-            element: ElementIndex::Constant(0),
-            sampler: None,
-            arguments: (0..count).collect(),
-            results: (count, results as u32),
-            visible: false,
-        };
+        let count = vectors.len();
+        vectors.resize(count + results, Lanes([7; LANES]));
+        let entry = entry(general, count, results);
         let done = planar::execute(&entry, &resources, &mut vectors, mask, &mut memories[1]);
         let changed = done.expect("it is of the case").expect("nothing traps");
         assert_eq!(changed, operands > 0, "round {round}");
         assert_eq!(memories[0].bytes, memories[1].bytes, "round {round}");
         for (k, expected) in expected.iter().enumerate() {
             for lane in (0..LANES).filter(|lane| mask >> lane & 1 == 1) {
-                assert_eq!(
-                    vectors[count as usize + k].0[lane],
-                    expected.0[lane],
-                    "round {round}, result {k}"
-                );
+                assert_eq!(vectors[count + k].0[lane], expected.0[lane], "round {round}, result {k}");
             }
         }
     }

@@ -1,7 +1,6 @@
 //! The usual case of sampling against the general one, bit by bit: random images, samplers and coordinates.
 
 use super::*;
-use crate::code::{ElementIndex, ImageEntry};
 use crate::ops::image::usual;
 use pellucid_memory::random::Random;
 
@@ -106,23 +105,15 @@ fn the_usual_case_does_what_the_general_one_does() {
             vectors.push(lanes(|_| shift));
         }
         let expected = run(&general, &mut memories[0], &resources, mask, &vectors);
-        let count = vectors.len() as u32;
-        vectors.resize(vectors.len() + results, Lanes([7; LANES]));
-        let entry = ImageEntry {
-            site: Site(1),
-            instruction: general,
-            element: ElementIndex::Constant(0),
-            sampler: None,
-            arguments: (0..count).collect(),
-            results: (count, results as u32),
-            visible: false,
-        };
+        let count = vectors.len();
+        vectors.resize(count + results, Lanes([7; LANES]));
+        let entry = entry(general, count, results);
         let done = usual::execute(&entry, &resources, &mut vectors, mask, &mut memories[1]);
         let changed = done.expect("it is of the case").expect("nothing traps");
         assert!(!changed, "round {round}");
         for (k, expected) in expected.iter().enumerate() {
             for lane in (0..LANES).filter(|lane| mask >> lane & 1 == 1) {
-                let found = vectors[count as usize + k].0[lane];
+                let found = vectors[count + k].0[lane];
                 assert_eq!(found, expected.0[lane], "round {round}, {}, result {k}, lane {lane}", info.name);
             }
         }
@@ -136,15 +127,7 @@ fn lanes_of_different_levels_are_the_general_case() {
     let resources = one(Descriptor::ImageSampler(view, LINEAR));
     let operand = operand(ImageDim::D2, false, Scalar::F32);
     let instruction = instruction(OpKind::ImageSample { image: operand, access: ACCESS }, 4);
-    let entry = ImageEntry {
-        site: Site(1),
-        instruction,
-        element: ElementIndex::Constant(0),
-        sampler: None,
-        arguments: [0, 1, 2].into_iter().collect(),
-        results: (3, 4),
-        visible: false,
-    };
+    let entry = entry(instruction, 3, 4);
     let mut vectors = vec![Lanes::ZERO; 7];
     vectors[2] = lanes(|lane| (lane as f32).to_bits());
     let mut memory = memory;
