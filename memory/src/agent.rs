@@ -134,5 +134,33 @@ impl SubgroupIdentity {
     }
 }
 
+/// An agent of the execution under observation: a dense number, so that the members of a scope instance are
+/// consecutive.
+pub type AgentId = u32;
+
+/// Turns agent numbers into what the program can see.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Numbering {
+    pub dispatch: u32,
+    pub base: [u32; 3],
+    pub groups: [u32; 3],
+    /// Invocations of a workgroup.
+    pub workgroup: u32,
+    pub placement: Placement,
+}
+
+impl Numbering {
+    pub fn invocation(&self, agent: AgentId) -> Invocation {
+        let (group, place) = (agent / self.workgroup.max(1), agent % self.workgroup.max(1));
+        let (x, y) = (self.groups[0].max(1), self.groups[1].max(1));
+        Invocation {
+            dispatch: self.dispatch,
+            workgroup: [self.base[0] + group % x, self.base[1] + group / x % y, self.base[2] + group / x / y],
+            subgroup: self.placement.lane(place).0,
+            local_index: self.placement.local_index(place),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests;

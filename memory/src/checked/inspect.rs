@@ -11,7 +11,9 @@ use crate::finding::{Finding, Place};
 use crate::history::{History, Load, Loaded, Position, ValuePolicy, bits};
 use crate::machine::Cached;
 use crate::outline::Outline;
-use crate::race::{AgentId, Case, Cell, Clocks, Explanation, Later, Order, Pair, Record, Space, Standing};
+use crate::race::{
+    AgentId, Case, Cell, Clocks, Explanation, Known, Later, Order, Pair, Record, Space, Standing,
+};
 use crate::raw;
 use crate::scope::{Scope, StorageClasses};
 use std::sync::Arc;
@@ -400,6 +402,10 @@ impl CheckedMemory {
         let topology = core.agents.topology();
         let outline = core.report.outline.as_deref().map(|outline| outline as &dyn Outline);
         let slice = core.trace.slice(topology, core.kinds.list(), &pair, outline);
+        let reads = second.is_none();
+        let reader = Later { agent, clocks: core.agents.clocks(agent), kind: later_kind };
+        let known =
+            if reads { core.order().known(&first.record, earlier_kind, &reader) } else { Known::default() };
         let case = Case {
             slice: &slice,
             options: core.options,
@@ -407,17 +413,9 @@ impl CheckedMemory {
             second: (later_kind, later.agent),
             topology,
             outline,
+            known,
         };
-        let known = || {
-            let clocks = core.agents.clocks(agent);
-            second.is_none()
-                && core.order().ordered(
-                    &first.record,
-                    earlier_kind,
-                    &Later { agent, clocks, kind: later_kind },
-                )
-        };
-        let ordered = case.ordered() || known();
+        let ordered = case.ordered() || reads && core.order().ordered(&first.record, earlier_kind, &reader);
         PairOrder { ordered, explanation: case.explain(), complete: slice.complete }
     }
 }

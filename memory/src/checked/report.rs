@@ -5,14 +5,14 @@ use super::conflicts::{Where, Who};
 use super::rehearsal::FollowedLoads;
 use super::shown::Shown;
 use crate::access::{AtomicOp, Reference, Site};
-use crate::agent::{Invocation, Placement};
+use crate::agent::Numbering;
 use crate::around::Around;
 use crate::finding::{AccessInfo, AccessKind, Edit, Fact, Finding, FindingId, Place};
 use crate::history::Loaded;
 use crate::machine::Cached;
 use crate::model::{Event, ModelOptions};
 use crate::outline::Outline;
-use crate::race::{AgentId, Agents, Case, Explanation, Pair, StaticAccess, Trace, Within};
+use crate::race::{AgentId, Case, Clocks, Explanation, Later, Order, Pair, StaticAccess, Trace, Within};
 use crate::scope::{Scope, StorageClasses};
 use crate::system::Notice;
 use rustc_hash::FxHashMap;
@@ -23,35 +23,14 @@ use std::sync::Arc;
 pub(super) struct AxiomContext<'a> {
     pub trace: &'a Trace,
     pub kinds: &'a [StaticAccess],
-    pub agents: &'a Agents,
+    pub order: Order<'a>,
+    /// Of the later access's agent.
+    pub clocks: &'a Clocks,
     pub options: ModelOptions,
 }
 
-/// Turns agent numbers into what the program can see.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Numbering {
-    pub dispatch: u32,
-    pub base: [u32; 3],
-    pub groups: [u32; 3],
-    pub workgroup: u32,
-    pub placement: Placement,
-}
-
-impl Numbering {
-    pub fn invocation(&self, agent: AgentId) -> Invocation {
-        let (group, place) = (agent / self.workgroup.max(1), agent % self.workgroup.max(1));
-        let (x, y) = (self.groups[0].max(1), self.groups[1].max(1));
-        Invocation {
-            dispatch: self.dispatch,
-            workgroup: [self.base[0] + group % x, self.base[1] + group / x % y, self.base[2] + group / x / y],
-            subgroup: self.placement.lane(place).0,
-            local_index: self.placement.local_index(place),
-        }
-    }
-}
-
-/// Occurrences of a finding after which its fix is not tried on more.
-const MOST_LOOKS: u64 = 1024;
+/// How often the fix of a finding is tried on one more occurrence: after 1, 2, 4 and so on.
+const MOST_LOOKS: u32 = 11;
 
 /// What an access outside of its object is.
 fn outside(defined: bool) -> FindingId {
@@ -81,6 +60,8 @@ pub(super) struct Report {
     sites: FxHashMap<(Site, Site, Within), usize>,
     /// By finding: the accesses of some occurrence are not two writes of one value.
     differs: Vec<bool>,
+    /// By finding: how often its fix was tried on one more occurrence.
+    looks: Vec<u32>,
     /// The findings whose accesses were told last by reads, in that order; whoever tells more of a read takes
     /// those that it added.
     pub of_read: Vec<usize>,
@@ -119,6 +100,7 @@ impl Report {
         self.sites.clear();
         self.tell_same_values();
         self.differs.clear();
+        self.looks.clear();
         self.of_read.clear();
         let handed = std::mem::take(&mut self.handed);
         let findings = std::mem::take(&mut self.findings).into_iter().enumerate();
@@ -287,9 +269,10 @@ impl Report {
         if known.is_some() && !exploring && again.is_none() {
             return true;
         }
-        let topology = axioms.agents.topology();
+        let topology = axioms.order.agents.topology();
         let outline = self.outline.as_deref().map(|outline| outline as &dyn Outline);
         let slice = axioms.trace.slice(topology, axioms.kinds, pair, outline);
+        let later = Later { agent: pair.later.agent, clocks: axioms.clocks, kind: pair.later_kind };
         let case = Case {
             slice: &slice,
             options: axioms.options,
@@ -297,6 +280,7 @@ impl Report {
             second: (pair.later_kind, pair.later.agent),
             topology,
             outline,
+            known: axioms.order.known(&pair.earlier, pair.earlier_kind, &later),
         };
         if case.ordered() {
             return false;
@@ -364,13 +348,19 @@ impl Report {
 
     /// Whether the fix of a finding is tried on one more occurrence: what orders invocations of one subgroup
     /// may not order others.
-    fn looks_again(&self, index: usize) -> bool {
+    fn looks_again(&mut self, index: usize) -> bool {
         let Some(finding) = self.findings.get(index) else { return false };
-        let count = finding.count;
-        self.handed.get(index) != Some(&true)
+        if self.looks.len() <= index {
+            self.looks.resize(index + 1, 0);
+        }
+        let looks = &mut self.looks[index];
+        // Occurrences that are counted without being judged may have passed a power of two by.
+        let due = self.handed.get(index) != Some(&true)
             && !finding.fix.is_empty()
-            && count.is_power_of_two()
-            && count <= MOST_LOOKS
+            && *looks < MOST_LOOKS
+            && finding.count >= 1 << *looks;
+        *looks += u32::from(due);
+        due
     }
 
     /// A race that is confirmed. `same`: the later access stores the values that are there.

@@ -148,6 +148,25 @@ fn workgroup_memory_through_a_barrier() {
     assert_eq!((got, findings.len()), (5, 0), "{findings:#?}");
 }
 
+/// However many barriers come between, which is more than a slice has room for.
+#[test]
+fn what_is_missing_behind_many_barriers() {
+    let without = |flag: fn(&mut Semantics)| {
+        let mut semantics = both(W);
+        flag(&mut semantics);
+        let many = |m: &mut Machine| (0..10_000).for_each(|_| m.barrier(2, 0, Scope::Workgroup, semantics));
+        through_barrier(SHARED, many).1
+    };
+    let findings = without(|semantics| semantics.make_available = false);
+    assert_eq!(only(&findings), FindingId::RaceNotAvailable);
+    assert_eq!(findings[0].missing, [Missing::Availability(Scope::Workgroup)]);
+    let findings = without(|semantics| semantics.make_visible = false);
+    assert_eq!(only(&findings), FindingId::RaceNotVisible);
+    assert_eq!(findings[0].missing, [Missing::Visibility(Scope::Workgroup)]);
+    let findings = without(|semantics| semantics.acquire = false);
+    assert_eq!(only(&findings), FindingId::RaceUnordered);
+}
+
 #[test]
 fn subgroup_scope_is_too_narrow_for_a_workgroup() {
     let (_, findings) = through_barrier(SHARED, |m| m.barrier(2, 0, Scope::Subgroup, both(W)));

@@ -4,7 +4,7 @@
 //! (non-private, one reference, availability, all storage classes, the widest scope), and the first one that
 //! helps names what is missing.
 
-use super::order::StaticAccess;
+use super::order::{Known, StaticAccess};
 use super::slice::Slice;
 use super::topology::{AgentId, Topology};
 use crate::access::Site;
@@ -68,6 +68,8 @@ pub struct Case<'a> {
     pub topology: &'a Topology,
     /// The shader's text.
     pub outline: Option<&'a dyn Outline>,
+    /// What the clocks know, which forget nothing that a slice has no room for.
+    pub known: Known,
 }
 
 impl Case<'_> {
@@ -98,6 +100,8 @@ impl Case<'_> {
             (FindingId::RaceReference, vec![Missing::CommonReference])
         } else if before {
             self.availability(common)
+        } else if self.known.before {
+            self.known_availability(common)
         } else if first.atomic && second.atomic && first.size == second.size {
             (FindingId::RaceMixedScopeAtomics, vec![Missing::MutualScope])
         } else {
@@ -243,6 +247,15 @@ impl Case<'_> {
         }
         let id = if visible { FindingId::RaceNotVisible } else { FindingId::RaceNotAvailable };
         (id, missing)
+    }
+
+    /// The same where the slice does not show what orders the two: that a visibility operation is missing, too,
+    /// is not known then.
+    fn known_availability(&self, common: Scope) -> (FindingId, Vec<Missing>) {
+        match self.second.0.read && self.known.available {
+            true => (FindingId::RaceNotVisible, vec![Missing::Visibility(common)]),
+            false => (FindingId::RaceNotAvailable, vec![Missing::Availability(common)]),
+        }
     }
 
     /// Without happens-before: would all storage classes, or the widest scope, give it?

@@ -70,7 +70,7 @@ pub use cell::{Cell, Keep, NOBODY, Nearness};
 pub use clocks::{Clocks, Release};
 pub use explain::{Case, Explanation, Within};
 pub use histories::Histories;
-pub use order::{Later, Order, Record, StaticAccess};
+pub use order::{Known, Later, Order, Record, StaticAccess};
 pub use owned::{OwnAccess, Owned, States};
 pub use release_sequence::ReleaseSequence;
 pub use shadow::{CellRun, PAGE_BYTES, RUN, Shadow};

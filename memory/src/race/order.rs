@@ -153,6 +153,15 @@ pub struct Later<'a> {
     pub kind: &'a StaticAccess,
 }
 
+/// What the later access's agent knows of an earlier access that is not location-ordered before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Known {
+    /// The earlier access inter-thread-happens-before the later one.
+    pub before: bool,
+    /// The earlier access is a write that is available in an instance of both agents.
+    pub available: bool,
+}
+
 /// Decides location order for one pair.
 pub struct Order<'a> {
     /// The vector clocks of all agents.
@@ -192,6 +201,14 @@ impl Order<'_> {
                     .before(later.clocks, index)
                     .is_some_and(|before| before.get(earlier.agent) >= earlier.time)
         })
+    }
+
+    /// How far the earlier access is on its way to being ordered before the later one.
+    pub fn known(&self, earlier: &Record, kind: &StaticAccess, later: &Later<'_>) -> Known {
+        Known {
+            before: self.before(earlier, kind, later),
+            available: kind.write && self.write_before_write(earlier, kind, later),
+        }
     }
 
     /// Whether the write is available in the later agent's instance of `level` by an operation that happens

@@ -59,10 +59,18 @@ const MOST_TURNS: usize = 64;
 const MOST_AGENTS: usize = 24;
 const MOST_MEMBERS: usize = 4;
 
+/// The recent operations of a workgroup.
+#[derive(Clone, Default)]
+struct Recent {
+    events: Vec<Traced>,
+    /// The sequence number of the last one that is not there any more; 0: all are.
+    forgotten: u64,
+}
+
 /// The recent synchronisation of all workgroups.
 #[derive(Clone, Default)]
 pub struct Trace {
-    groups: FxHashMap<u32, Vec<Traced>>,
+    groups: FxHashMap<u32, Recent>,
     ended: VecDeque<u32>,
     sequence: u64,
     instances: u32,
@@ -126,9 +134,10 @@ impl Trace {
 
     fn push(&mut self, group: u32, (first, mask, count): (AgentId, u32, u32), time: Time, what: What) {
         self.sequence += 1;
-        let events = self.groups.entry(group).or_default();
+        let Recent { events, forgotten } = self.groups.entry(group).or_default();
         if events.len() >= MOST_TRACED {
-            events.drain(..MOST_TRACED / 2);
+            let oldest = events.drain(..MOST_TRACED / 2);
+            *forgotten = oldest.last().map_or(0, |event| event.sequence);
         }
         events.push(Traced { sequence: self.sequence, first, mask, count, time, what });
     }
@@ -216,8 +225,9 @@ impl Trace {
         reads: Option<Record>,
         writes: bool,
     ) -> bool {
-        let Some(events) = self.groups.get_mut(&group) else { return false };
-        let Some(last) = events.iter_mut().rev().take(MOST_TURNS).find(|event| event.by(record.agent)) else {
+        let Some(recent) = self.groups.get_mut(&group) else { return false };
+        let Some(last) = recent.events.iter_mut().rev().take(MOST_TURNS).find(|event| event.by(record.agent))
+        else {
             return false;
         };
         let What::Access { kind, space: s, address: a, reads: before } = last.what else { return false };
@@ -252,10 +262,14 @@ impl Trace {
         }
     }
 
-    fn events(&self, topology: &Topology, agent: AgentId) -> &[Traced] {
+    fn recent(&self, topology: &Topology, agent: AgentId) -> Option<&Recent> {
         let range = topology.range(agent, 1);
         let group = range.start / range.len().max(1) as u32;
-        self.groups.get(&group).map_or(&[], |events| &events[..])
+        self.groups.get(&group)
+    }
+
+    fn events(&self, topology: &Topology, agent: AgentId) -> &[Traced] {
+        self.recent(topology, agent).map_or(&[], |recent| &recent.events[..])
     }
 
     /// The traced access that made this record, before `sequence`.
@@ -312,6 +326,7 @@ impl Trace {
                 continue;
             }
             until.insert(agent, before);
+            complete &= self.recent(topology, agent).is_none_or(|recent| recent.forgotten <= since);
             let events = self.events(topology, agent);
             let within = events.partition_point(|event| event.sequence <= since.max(known));
             for event in events[within..].iter().filter(|event| event.sequence <= before && event.by(agent)) {

@@ -1,10 +1,7 @@
 //! Who shares which scope instance with whom.
 
+pub use crate::agent::AgentId;
 use std::ops::Range;
-
-/// An agent of the execution under observation: a dense number, so that the members of a scope instance are
-/// consecutive.
-pub type AgentId = u32;
 
 /// A level of scope instances: subgroup 0, workgroup 1, queue family 2, device 3.
 pub type Level = u8;

@@ -5,7 +5,9 @@ use super::super::group::{Barriers, Members};
 use super::super::report::AxiomContext;
 use super::Core;
 use crate::history::{Entry, Load, Loaded, Position};
-use crate::race::{AgentId, Cell, Clocks, Later, Nearness, Pair, Record, ReleaseSequence, StaticAccess};
+use crate::race::{
+    AgentId, Cell, Clocks, Later, Nearness, Order, Pair, Record, ReleaseSequence, StaticAccess,
+};
 use crate::scope::StorageClasses;
 
 /// How an earlier reader stands to one that is the same agent: before it, if times tell.
@@ -166,7 +168,8 @@ impl Core {
             }
             found.doubted = true;
             let (trace, kinds, options) = (&self.trace, self.kinds.list(), self.options);
-            let axioms = AxiomContext { trace, kinds, agents: &self.agents, options };
+            let order = Order { agents: &self.agents, read_modify_write: options.read_modify_write };
+            let axioms = AxiomContext { trace, kinds, order, clocks, options };
             let pair = Pair {
                 earlier: *earlier,
                 earlier_kind: self.kinds.get(earlier.kind),
