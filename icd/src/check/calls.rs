@@ -11,7 +11,7 @@ use crate::handle;
 use crate::queue::Submission;
 use crate::queue::status::settle_all;
 use ash::vk::{self, Handle as _};
-use pellucid_memory::commands::{Operand, Range};
+use pellucid_memory::commands::{Range, Runs};
 use pellucid_memory::device::ATOM;
 use pellucid_memory::host::Invalidated;
 use std::ops::Range as Bytes;
@@ -187,7 +187,7 @@ pub fn at_rest<T>(device: &Device, something: impl FnOnce() -> T) -> T {
 }
 
 /// The host has copied parts of images itself, in the call that it made last: it touched these bytes.
-pub fn copied(device: &Device, parts: &[ImageUse], runs: &[(Range, Operand)]) {
+pub fn copied(device: &Device, parts: &[ImageUse], runs: &Runs) {
     if let (Some(host), Some(hazards)) = (&device.host, &device.hazards) {
         written::note(device, runs);
         hazards.host_copied(&host.since(), parts, runs);

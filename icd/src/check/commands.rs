@@ -27,7 +27,7 @@ use crate::queue::Queue;
 use crate::queue::submission::Use;
 use ash::vk;
 use pellucid_memory::access::Reference;
-use pellucid_memory::commands::{Accesses, Operand, OperationId, Range, Stages};
+use pellucid_memory::commands::{Accesses, Comb, Operand, OperationId, Range, Runs, Stages};
 use pellucid_shader_interp::Program;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -74,7 +74,7 @@ pub fn predicate(
     let operand = Operand::fixed(Accesses::CONDITIONAL_RENDERING_READ, Accesses::empty());
     let resource = predicate.buffer.place().map(|place| place.resource);
     hazards.uses((tag, queue.index), &[], &[Access { range, operand, through: None, resource }]);
-    let reads = [(range, operand)];
+    let reads = Runs::from_iter([(range, operand)]);
     let (_, found) = hazards.operation(queue.index, Stages::CONDITIONAL_RENDERING, tag, None, &reads);
     report::hazards(device, &found)
 }
@@ -120,15 +120,14 @@ pub fn copy_indirect(
     let command = copy.name();
     let tag = tag(device, queue, state, command);
     let operand = Operand::fixed(Accesses::INDIRECT_COMMAND_READ, Accesses::empty());
-    let parameters: Vec<_> =
-        copy.parameters_in(addresses).into_iter().map(|range| (range, operand)).collect();
-    let access = |&(range, operand): &(Range, Operand)| {
+    let parameters: Runs = copy.parameters_in(addresses).into_iter().map(|range| (range, operand)).collect();
+    let access = |(range, operand): (Range, Operand)| {
         let resource = resource(device, state, Reference::PHYSICAL, range);
         Access { range, operand, through: None, resource }
     };
     hazards.uses((tag, queue.index), &[], &parameters.iter().map(access).collect::<Vec<_>>());
     let by = Use { command, index: hazards.index(tag) };
-    parameters.iter().for_each(|(range, _)| state.reach.access(*range, by));
+    parameters.iter().for_each(|(range, _)| state.reach.access(range, by));
     let (first, found) = hazards.operation(queue.index, Stages::COPY_INDIRECT, tag, None, &parameters);
     report::hazards(device, &found)?;
     let command_images = Command::CopyIndirect(Box::new(copy.clone())).images();
@@ -181,19 +180,19 @@ pub fn operation(
     let outcome = run(Some(&mut transfer));
     let runs = transfer.runs();
     if let Some((reach, by)) = by_address {
-        runs.iter().for_each(|(range, _)| reach.access(*range, by));
+        runs.iter().for_each(|(range, _)| reach.access(range, by));
     }
     if outcome.is_ok() {
         let uses: Vec<_> = images.into_iter().map(|part| (part, None)).collect();
         let mut places = buffers;
         places.extend(uses.iter().map(|(part, _)| part.image.place()));
         let through = |range: &Range| uses.iter().map(|(part, _)| &part.image).find(|i| i.holds(*range));
-        let access = |(range, operand): &(Range, Operand)| Access {
-            range: *range,
-            operand: *operand,
-            through: through(range).cloned(),
-            resource: match only(&places, *range).cloned() {
-                None if by_address.is_some() => buffer_at(device, *range),
+        let access = |(range, operand): (Range, Operand)| Access {
+            range,
+            operand,
+            through: through(&range).cloned(),
+            resource: match only(&places, range).cloned() {
+                None if by_address.is_some() => buffer_at(device, range),
                 known => known,
             },
         };
@@ -212,7 +211,7 @@ pub fn operation(
 }
 
 /// Tells of sparse resources that are used before all that has to be bound is bound.
-fn used_whole(device: &Device, runs: &[(Range, Operand)]) {
+fn used_whole(device: &Device, runs: &Runs) {
     let mut all = device.sparse_whole.lock();
     if all.is_empty() {
         return;
@@ -253,12 +252,7 @@ fn resource(device: &Device, state: &State<'_>, reference: Reference, range: Ran
 
 /// Checks the layouts of the images that a dispatch touched, who may interpret their bytes, and who owns what
 /// it touched.
-fn images(
-    (device, hazards): (&Device, &Hazards),
-    state: &State<'_>,
-    (tag, queue): (u64, u32),
-    runs: &[(Range, Operand)],
-) {
+fn images((device, hazards): (&Device, &Hazards), state: &State<'_>, (tag, queue): (u64, u32), runs: &Runs) {
     let mut uses = Vec::new();
     let mut known: BTreeMap<Reference, Option<Resource>> = BTreeMap::new();
     let mut resource = |operand: &Operand, range: Range| match operand.reference {
@@ -269,12 +263,12 @@ fn images(
         }
         None => None,
     };
-    let references: BTreeSet<Reference> = runs.iter().filter_map(|(_, operand)| operand.reference).collect();
+    let references: BTreeSet<Reference> = runs.combs().filter_map(|comb| comb.operand.reference).collect();
     let views: BTreeMap<_, _> = references.into_iter().filter_map(|r| Some((r, state.image(r)?))).collect();
     // Bytes matter to images that are known, or now become so.
     let asks = !views.is_empty() || hazards.asks_of_bytes();
     let mut bytes = Vec::new();
-    for &(range, operand) in runs {
+    for (range, operand) in runs.iter() {
         let view = operand.reference.and_then(|reference| views.get(&reference));
         let through = view.and_then(|(view, layout)| {
             let mut parts = view.image.bounds();
@@ -385,26 +379,27 @@ pub fn undefined(device: &Device, image: &Image, bytes: &[Range]) {
 /// What a dispatch touched.
 pub struct Touches {
     /// Runs of bytes and their accesses.
-    pub runs: Vec<(Range, Operand)>,
+    pub runs: Runs,
     /// The buffer range that an indirect dispatch read its size from.
     pub parameters: Option<(Range, Option<Resource>)>,
 }
 
 /// A dispatch reads the descriptors in memory by which it reaches something: adds these reads to what it
 /// touched, and takes note of what it reached by them.
-fn descriptors(state: &State<'_>, (program, by): (&Program, Use), runs: &mut Vec<(Range, Operand)>) {
+fn descriptors(state: &State<'_>, (program, by): (&Program, Use), runs: &mut Runs) {
     let mut read = BTreeSet::new();
     let mut named = BTreeSet::new();
     let mut images = BTreeSet::new();
-    for (bytes, operand) in runs.iter_mut() {
-        let Some(reference) = operand.reference.filter(|reference| *reference != Reference::PHYSICAL) else {
+    for comb in runs.combs_mut() {
+        let Some(reference) = comb.operand.reference.filter(|reference| *reference != Reference::PHYSICAL)
+        else {
             continue;
         };
         if state.is_block_in_memory(reference) {
-            operand.read = Accesses::DESCRIPTOR_BUFFER_READ;
-            state.reach.access(*bytes, by);
+            comb.operand.read = Accesses::DESCRIPTOR_BUFFER_READ;
+            comb.teeth().for_each(|bytes| state.reach.access(bytes, by));
         } else if let Some((place, objects)) = state.descriptor_read(reference) {
-            state.reach.access(*bytes, by);
+            comb.teeth().for_each(|bytes| state.reach.access(bytes, by));
             read.insert(place);
             named.extend(objects);
         }
@@ -424,7 +419,7 @@ fn descriptors(state: &State<'_>, (program, by): (&Program, Use), runs: &mut Vec
     }
     named.iter().chain(&read).for_each(|range| state.reach.access(*range, by));
     let operand = Operand::fixed(Accesses::DESCRIPTOR_BUFFER_READ, Accesses::empty());
-    runs.extend(read.into_iter().map(|place| (place, operand)));
+    read.into_iter().for_each(|place| runs.push(place, operand));
 }
 
 /// Checks a dispatch against the commands before it.
@@ -445,15 +440,21 @@ pub fn dispatch(
     let program = named.program.clone();
     let tag = hazards.command(&standing.at(), command, Some(Arc::new(named)));
     let by = Use { command, index: hazards.index(tag) };
-    let physical = touches.runs.iter().filter(|(_, operand)| operand.reference == Some(Reference::PHYSICAL));
-    physical.for_each(|(bytes, _)| state.reach.access(*bytes, by));
+    let physical = touches.runs.combs().filter(|comb| comb.operand.reference == Some(Reference::PHYSICAL));
+    physical.flat_map(Comb::teeth).for_each(|bytes| state.reach.access(bytes, by));
     descriptors(state, (&program, by), &mut touches.runs);
     let mut before: Option<OperationId> = None;
     if let Some((range, resource)) = touches.parameters {
         let read = Operand::fixed(Accesses::INDIRECT_COMMAND_READ, Accesses::empty());
         let access = Access { range, operand: read, through: None, resource };
         hazards.uses((tag, queue.index), &[], &[access]);
-        let (id, found) = hazards.operation(queue.index, Stages::DRAW_INDIRECT, tag, None, &[(range, read)]);
+        let (id, found) = hazards.operation(
+            queue.index,
+            Stages::DRAW_INDIRECT,
+            tag,
+            None,
+            &Runs::from_iter([(range, read)]),
+        );
         report::hazards(device, &found)?;
         before = Some(id);
     }

@@ -12,7 +12,7 @@ use crate::config::Mode;
 use crate::debugger;
 use crate::device::Device;
 use pellucid_memory::access::Reference;
-use pellucid_memory::commands::{Operand, Range};
+use pellucid_memory::commands::{Comb, Runs};
 use pellucid_memory::finding::Finding;
 use pellucid_memory::system::Trap;
 use pellucid_shader_interp::Program;
@@ -31,10 +31,10 @@ pub fn dispatch(
     executed: Dispatch<'_>,
     named: &dyn Fn() -> Named,
     rehearsals: Rehearsals<'_>,
-) -> (Result<(), Trap>, Vec<(Range, Operand)>) {
+) -> (Result<(), Trap>, Runs) {
     let Some(state) = &device.checked else {
         let gap = Trap::NotImplemented("a modelled program on a device that does not check".into());
-        return (Err(gap), Vec::new());
+        return (Err(gap), Runs::default());
     };
     let mut state = state.lock();
     let config = &device.instance.config;
@@ -58,7 +58,7 @@ pub fn dispatch(
         modelled::dispatch(program, grid, resources, &mut state.memory, &mut scheduler, &options)
     };
     let mut runs = state.memory.footprint();
-    for (_, operand) in &mut runs {
+    for Comb { operand, .. } in runs.combs_mut() {
         operand.reference = operand.reference.map(|r| across_dispatches(program, r));
     }
     let mut findings = state.memory.end_dispatch();

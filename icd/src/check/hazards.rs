@@ -26,7 +26,7 @@ use ash::vk;
 use parking_lot::Mutex;
 use pellucid_memory::aliases::SparseAliases;
 use pellucid_memory::commands::{
-    Dependency as Told, EventToken, Hazard, HostHazard, Operand, OperationId, Payload, QueueId, Range,
+    Dependency as Told, EventToken, Hazard, HostHazard, Operand, OperationId, Payload, QueueId, Range, Runs,
     SemaphoreUse, Stages, Tracker,
 };
 use std::collections::{BTreeMap, VecDeque};
@@ -359,7 +359,7 @@ impl Hazards {
         stage: Stages,
         tag: u64,
         first: Option<OperationId>,
-        accesses: &[(Range, Operand)],
+        accesses: &Runs,
     ) -> (OperationId, Vec<Found>) {
         let mut state = self.state.lock();
         let id = state.tracker.begin(QueueId(queue), stage, tag, first);

@@ -1,10 +1,10 @@
 //! What commands and host copies have written.
 
 use crate::device::Device;
-use pellucid_memory::commands::{Operand, Range};
+use pellucid_memory::commands::{Comb, Runs};
 
 /// The bytes that a command wrote are initialised from now on.
-pub fn note(device: &Device, runs: &[(Range, Operand)]) {
+pub fn note(device: &Device, runs: &Runs) {
     if let Some(host) = &device.host {
         host.device_wrote(runs);
     }
@@ -13,8 +13,9 @@ pub fn note(device: &Device, runs: &[(Range, Operand)]) {
         return;
     }
     let aliases = device.aliases();
-    for (range, _) in runs.iter().filter(|(_, operand)| !operand.write.is_empty()) {
-        for bytes in aliases.in_memory(&[*range]) {
+    let writes = runs.combs().filter(|comb| !comb.operand.write.is_empty());
+    for range in writes.flat_map(Comb::teeth) {
+        for bytes in aliases.in_memory(&[range]) {
             unwritten.write(bytes.start, bytes.end);
         }
     }

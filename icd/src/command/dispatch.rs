@@ -15,6 +15,7 @@ use crate::message::Message;
 use crate::printf;
 use crate::queue::Queue;
 use crate::report::Context;
+use pellucid_memory::commands::Runs;
 use pellucid_memory::system::Trap;
 use pellucid_shader_interp::exec::plain::{self, PlainOptions};
 use pellucid_shader_interp::interface::Grid;
@@ -66,7 +67,7 @@ pub fn run(
         capture::refuse(device, number, &format!("dispatch {number} has no workgroups"));
         // The size is read all the same.
         if program.modelled && indirect.is_some() {
-            let touches = check::Touches { runs: Vec::new(), parameters: parameters() };
+            let touches = check::Touches { runs: Runs::default(), parameters: parameters() };
             check::dispatch(device, queue, state, named(), touches)?;
         }
         return Ok(());

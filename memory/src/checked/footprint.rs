@@ -1,7 +1,7 @@
 //! What a dispatch touched of device memory, for the checks between commands.
 
 use super::CheckedMemory;
-use crate::commands::{Accesses, Footprint, Operand, Range};
+use crate::commands::{Accesses, Footprint, Operand, Range, Runs};
 use crate::race::{NOBODY, Record, StaticAccess};
 use crate::scope::{Scope, StorageClasses};
 
@@ -18,10 +18,11 @@ impl CheckedMemory {
     /// The runs of bytes that the present dispatch accessed, each with the access that stands for it: first
     /// what it read and wrote over later, then of every word the last write and the remembered reads, both by
     /// address. To be asked before [`CheckedMemory::end_dispatch`].
-    pub fn footprint(&mut self) -> Vec<(Range, Operand)> {
+    pub fn footprint(&mut self) -> Runs {
         let shown = &self.core.report.shown;
         // What is in memory that resources share is told by its place in the resource.
-        let mut early = Footprint::new();
+        let numbering = self.core.report.numbering;
+        let mut early = Footprint::of(numbering);
         let mut early_slots: Vec<Option<usize>> = vec![None; self.core.kinds.list().len()];
         self.shadow.early_reads(|(start, end, reader)| {
             let kind = self.core.kinds.get(reader.kind);
@@ -29,10 +30,11 @@ impl CheckedMemory {
             if !kind.write {
                 let slot = &mut early_slots[reader.kind as usize];
                 let operand = || self.operand(&reader, true);
-                shown.ranges(kind, Range { start, end }, |range| early.add_to(slot, range, operand));
+                let agent = reader.agent;
+                shown.ranges(kind, Range { start, end }, |range| early.add_to(slot, (range, agent), operand));
             }
         });
-        let mut runs = Footprint::new();
+        let mut runs = Footprint::of(numbering);
         // The runs of each kind: of its reads, and of what else it does.
         let mut slots: Vec<[Option<usize>; 2]> = vec![[None; 2]; self.core.kinds.list().len()];
         self.read_only.runs(|kind, start, end, agent| {
@@ -40,7 +42,7 @@ impl CheckedMemory {
             let slot = &mut slots[kind as usize][1];
             let operand = || self.operand(&record, true);
             let kind = self.core.kinds.get(kind);
-            shown.ranges(kind, Range { start, end }, |range| runs.add_to(slot, range, operand));
+            shown.ranges(kind, Range { start, end }, |range| runs.add_to(slot, (range, agent), operand));
         });
         self.shadow.touched(|start, end, cell| {
             let mut add = |record: &Record, bytes: u8, read: bool| {
@@ -55,7 +57,7 @@ impl CheckedMemory {
                 let slot = &mut slots[record.kind as usize][usize::from(read || kind.read)];
                 let range = Range { start: start + u64::from(skipped), end: end - u64::from(left) };
                 let operand = || self.operand(record, read);
-                shown.ranges(kind, range, |range| runs.add_to(slot, range, operand));
+                shown.ranges(kind, range, |range| runs.add_to(slot, (range, record.agent), operand));
             };
             if let Some(history) = self.core.histories.peek(cell.history) {
                 for entry in history.entries() {
@@ -73,7 +75,7 @@ impl CheckedMemory {
             }
         });
         let mut all = early.runs();
-        all.extend(runs.runs());
+        all.append(runs.runs());
         all
     }
 

@@ -9,6 +9,7 @@
 //! which by the letter it need not: no mistake is invented where somebody waits.
 
 use super::clock::{Knowledge, Stream};
+use super::comb::Runs;
 use super::dependency::{Accesses, Stages};
 use super::explain::{Fix, Hazard, gaps, lacking};
 use super::range::{Range, RangeMap};
@@ -172,7 +173,7 @@ impl Tracker {
 
     /// The accesses of an operation, which has just begun, by the addresses of resources: the hazards with
     /// the bindings of sparse ones.
-    pub fn uses(&mut self, operation: OperationId, runs: &[(Range, Operand)]) -> Vec<Hazard> {
+    pub fn uses(&mut self, operation: OperationId, runs: &Runs) -> Vec<Hazard> {
         if self.bindings.cells.is_empty() {
             return Vec::new();
         }
@@ -182,7 +183,7 @@ impl Tracker {
         let bit = 1u64.checked_shl(op.queue.0).unwrap_or(0);
         let Tracker { queues, bindings, .. } = self;
         let known = queues.get(&op.queue).and_then(|q| q.start(op.stage)).unwrap_or(&nothing);
-        for &(range, operand) in together(runs).iter() {
+        for (range, operand) in together(runs).iter() {
             let record = op.record(operation, operand);
             for (part, cell) in bindings.cells.split(range) {
                 let bound = cell.bound.as_mut().filter(|bound| !known.bindings.holds(bound.batch));

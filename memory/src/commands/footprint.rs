@@ -1,17 +1,20 @@
 //! What a dispatch touched, as few runs of bytes.
 
+use super::comb::{Comb, Runs};
 use super::range::Range;
 use super::shadow::Operand;
+use crate::agent::{AgentId, Numbering};
 use std::collections::BTreeMap;
 
 /// Collects accesses to words and joins neighbours that differ in nothing but the invocation: the first one
-/// stands for the run.
+/// stands for the run. Runs at equal distances are a [`Comb`].
 #[derive(Clone, Debug, Default)]
 pub struct Footprint {
+    numbering: Option<Numbering>,
     /// By the access apart from its invocation: which of the open runs.
     slots: BTreeMap<Key, usize>,
-    open: Vec<(Range, Operand)>,
-    done: Vec<(Range, Operand)>,
+    open: Vec<Open>,
+    done: Vec<Comb>,
 }
 
 type Key = (u32, u32, u32, Option<u32>, bool, [u8; 3]);
@@ -28,52 +31,94 @@ fn key(operand: &Operand) -> Key {
     )
 }
 
+/// A run that others may join, and the comb that it may be a tooth of.
+#[derive(Clone, Debug)]
+struct Open {
+    range: Range,
+    agent: AgentId,
+    operand: Operand,
+    comb: Option<Comb>,
+}
+
+impl Open {
+    /// The run is complete: the comb, if it is not a tooth of that.
+    fn close(&mut self, numbering: Option<&Numbering>) -> Option<Comb> {
+        let Open { range, agent, ref mut operand, ref mut comb } = *self;
+        let alike = |comb: &Comb| numbering.is_some() || comb.operand == *operand;
+        if comb.as_mut().is_some_and(|comb| alike(comb) && comb.extend(range, agent)) {
+            return None;
+        }
+        if let (Some(numbering), Some((_, by))) = (numbering, &mut operand.shader) {
+            *by = numbering.invocation(agent);
+        }
+        comb.replace(Comb::one(range, agent, *operand))
+    }
+}
+
 impl Footprint {
     /// Nothing touched.
     pub fn new() -> Footprint {
         Footprint::default()
     }
 
+    /// Nothing touched by agents with these numbers.
+    pub(crate) fn of(numbering: Numbering) -> Footprint {
+        Footprint { numbering: Some(numbering), ..Footprint::default() }
+    }
+
     /// An access. Cheapest when addresses ascend.
     pub fn add(&mut self, range: Range, operand: Operand) {
-        let mut slot = None;
-        self.add_to(&mut slot, range, || operand);
+        self.first_of(&mut None, (range, 0), operand);
     }
 
-    /// The same for an access whose like differ in nothing but the invocation: `slot` is theirs, `None`
-    /// before the first.
+    /// An access by an agent with a number. Those with one `slot`, which is `None` before the first, differ
+    /// in nothing but the agent.
     #[inline]
-    pub fn add_to(&mut self, slot: &mut Option<usize>, range: Range, operand: impl FnOnce() -> Operand) {
-        let Some(slot) = *slot else {
-            let operand = operand();
-            let next = self.open.len();
-            let known = *self.slots.entry(key(&operand)).or_insert(next);
-            *slot = Some(known);
-            if known == next {
-                self.open.push((range, operand));
-            } else {
-                self.join(known, range, || operand);
-            }
-            return;
-        };
-        self.join(slot, range, operand);
+    pub(crate) fn add_to(
+        &mut self,
+        slot: &mut Option<usize>,
+        (range, agent): (Range, AgentId),
+        operand: impl FnOnce() -> Operand,
+    ) {
+        match *slot {
+            Some(slot) => self.join(slot, (range, agent), None),
+            None => self.first_of(slot, (range, agent), operand()),
+        }
     }
 
-    #[inline]
-    fn join(&mut self, slot: usize, range: Range, operand: impl FnOnce() -> Operand) {
-        let open = &mut self.open[slot];
-        if range.start <= open.0.end && range.end >= open.0.start {
-            open.0 = Range { start: open.0.start.min(range.start), end: open.0.end.max(range.end) };
+    fn first_of(&mut self, slot: &mut Option<usize>, (range, agent): (Range, AgentId), operand: Operand) {
+        let next = self.open.len();
+        let known = *self.slots.entry(key(&operand)).or_insert(next);
+        *slot = Some(known);
+        if known == next {
+            self.open.push(Open { range, agent, operand, comb: None });
         } else {
-            self.done.push(std::mem::replace(open, (range, operand())));
+            self.join(known, (range, agent), Some(operand));
+        }
+    }
+
+    #[inline]
+    fn join(&mut self, slot: usize, (range, agent): (Range, AgentId), operand: Option<Operand>) {
+        let open = &mut self.open[slot];
+        if range.start <= open.range.end && range.end >= open.range.start {
+            open.range.start = open.range.start.min(range.start);
+            open.range.end = open.range.end.max(range.end);
+        } else {
+            self.done.extend(open.close(self.numbering.as_ref()));
+            (open.range, open.agent) = (range, agent);
+            open.operand = operand.unwrap_or(open.operand);
         }
     }
 
     /// The runs, by address; of runs that start together, reads come first.
-    pub fn runs(mut self) -> Vec<(Range, Operand)> {
-        self.done.extend(self.open);
-        self.done.sort_by_key(|(range, operand)| (range.start, range.end, key(operand)));
-        self.done
+    pub fn runs(mut self) -> Runs {
+        for mut open in self.open {
+            self.done.extend(open.close(self.numbering.as_ref()));
+            self.done.extend(open.comb);
+        }
+        self.done.retain(|comb| comb.bytes.first.len() > 0);
+        self.done.sort_by_key(|comb| (comb.bytes.first, key(&comb.operand)));
+        Runs { parts: vec![self.done], numbering: self.numbering }
     }
 }
 
@@ -81,16 +126,19 @@ impl Footprint {
 mod tests {
     use super::*;
     use crate::access::Site;
-    use crate::agent::Invocation;
+    use crate::agent::{Invocation, Placement};
     use crate::commands::Accesses;
+
+    fn access(site: u32, local_index: u32) -> Operand {
+        let by = Invocation { dispatch: 0, workgroup: [0; 3], subgroup: 0, local_index };
+        Operand {
+            shader: Some((Site(site), by)),
+            ..Operand::fixed(Accesses::empty(), Accesses::SHADER_STORAGE_WRITE)
+        }
+    }
 
     #[test]
     fn neighbours_join_and_keep_the_first_invocation() {
-        let by = |local_index| Invocation { dispatch: 0, workgroup: [0; 3], subgroup: 0, local_index };
-        let access = |site, i| Operand {
-            shader: Some((Site(site), by(i))),
-            ..Operand::fixed(Accesses::empty(), Accesses::SHADER_STORAGE_WRITE)
-        };
         let mut f = Footprint::new();
         for i in 0..64 {
             f.add(Range::new(0x1000 + 4 * u64::from(i), 4), access(1 + i / 32, i));
@@ -100,5 +148,28 @@ mod tests {
         let told: Vec<_> =
             runs.iter().map(|(r, o)| (r.start, r.end, o.shader.map(|s| s.1.local_index))).collect();
         assert_eq!(told, [(0x1000, 0x1080, Some(0)), (0x1080, 0x1100, Some(32)), (0x2000, 0x2004, Some(64))]);
+    }
+
+    #[test]
+    fn runs_at_equal_distances_are_one_comb_and_keep_their_invocations() {
+        let placement = Placement::in_order(32);
+        let numbering = Numbering { workgroup: 64, groups: [4, 1, 1], placement, ..Numbering::default() };
+        let mut footprint = Footprint::of(numbering);
+        let mut slots = [None; 2];
+        for agent in 0..200 {
+            for (site, member) in [(1, 0), (2, 16)] {
+                let range = Range::new(0x1000 + 48 * u64::from(agent) + member, 8);
+                footprint.add_to(&mut slots[site as usize - 1], (range, agent), || access(site, 0));
+            }
+        }
+        let runs = footprint.runs();
+        assert_eq!(runs.count(), 2);
+        let told: Vec<_> = runs.iter().collect();
+        for (place, (range, operand)) in told.into_iter().enumerate() {
+            let (member, agent) = (place / 200, place as u32 % 200);
+            let expected = (Site(1 + member as u32), numbering.invocation(agent));
+            assert_eq!(operand.shader, Some(expected));
+            assert_eq!(range.start, 0x1000 + 48 * u64::from(agent) + 16 * member as u64);
+        }
     }
 }

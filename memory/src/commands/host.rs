@@ -11,8 +11,9 @@
 use super::clock::Stream;
 use super::dependency::{Accesses, Stages};
 use super::event::EventToken;
-use super::range::{Range, RangeMap};
+use super::range::{Range, Teeth};
 use super::shadow::{Operand, Record};
+use super::striped::StripedMap;
 use super::tracker::{OperationId, Payload, QueueId, Tracker};
 use crate::finding::FindingId;
 use std::collections::BTreeMap;
@@ -60,7 +61,7 @@ pub(super) struct Host {
     /// Its accesses and flushes so far.
     now: u64,
     /// Who wrote which bytes last.
-    writes: RangeMap<HostWrite>,
+    writes: StripedMap<HostWrite>,
     /// Runs of bytes by their start, of each of which it read some: their end, and the number and name of the
     /// last read.
     reads: BTreeMap<u64, (u64, u64, u64)>,
@@ -76,7 +77,11 @@ impl Host {
 
     /// Memory ended, or has other contents.
     pub fn forget(&mut self, range: Range) {
-        self.writes.take(range);
+        self.writes.update(&Teeth::one(range), |_| None);
+        self.forget_reads(range);
+    }
+
+    fn forget_reads(&mut self, range: Range) {
         let reads: Vec<u64> = self.reads_within(range).map(|(run, ..)| run.start).collect();
         for start in reads {
             self.reads.remove(&start);
@@ -97,8 +102,7 @@ impl Tracker {
                     add(&mut found, self.after_device(id, &record, true, tag, bytes));
                 }
             }
-            self.host_side.writes.take(range);
-            self.host_side.writes.insert(range, write);
+            self.host_side.writes.update(&Teeth::one(range), |_| Some(write));
         }
         found
     }
@@ -135,10 +139,11 @@ impl Tracker {
         self.host_side.now += 1;
         let now = self.host_side.now;
         for &range in ranges {
-            for (part, write) in self.host_side.writes.take(range) {
+            self.host_side.writes.update(&Teeth::one(range), |write| {
+                let write = *write?;
                 let available = write.available.or((!write.discarded).then_some(now));
-                self.host_side.writes.insert(part, HostWrite { available, ..write });
-            }
+                Some(HostWrite { available, ..write })
+            });
         }
     }
 
@@ -213,10 +218,10 @@ impl Tracker {
     /// somebody writes them again. That is no mistake before somebody reads them.
     pub fn host_discarded(&mut self, ranges: &[Range]) {
         for &range in ranges {
-            for (part, write) in self.host_side.writes.take(range) {
-                let discarded = write.available.is_none();
-                self.host_side.writes.insert(part, HostWrite { discarded, ..write });
-            }
+            self.host_side.writes.update(&Teeth::one(range), |write| {
+                let write = *write?;
+                Some(HostWrite { discarded: write.available.is_none(), ..write })
+            });
         }
     }
 
@@ -229,14 +234,17 @@ impl Tracker {
     ) -> Vec<HostHazard> {
         let Some(op) = self.operation(operation) else { return Vec::new() };
         let found = self.conflicts_with_host(range, &op.record(operation, operand));
-        self.forget_host_before(range, &operand);
+        self.forget_host_before(&Teeth::one(range), &operand);
         found
     }
 
     /// What the host did to bytes that the device writes now is past.
-    pub(super) fn forget_host_before(&mut self, range: Range, operand: &Operand) {
+    pub(super) fn forget_host_before(&mut self, teeth: &Teeth, operand: &Operand) {
         if !operand.write.is_empty() {
-            self.host_side.forget(range);
+            self.host_side.writes.update(teeth, |_| None);
+            if !self.host_side.reads.is_empty() {
+                teeth.all().for_each(|range| self.host_side.forget_reads(range));
+            }
         }
     }
 

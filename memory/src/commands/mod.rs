@@ -29,6 +29,7 @@
 
 mod binding;
 mod clock;
+mod comb;
 mod dependency;
 mod event;
 mod explain;
@@ -37,14 +38,17 @@ mod host;
 mod range;
 mod runs;
 mod shadow;
+mod striped;
 mod tracker;
 mod transition;
 
+pub use comb::{Comb, Runs};
 pub use dependency::{AccessScope, Accesses, Dependency, Stages, Transition};
 pub use event::EventToken;
 pub use explain::{BarrierGap, Between, Fix, Hazard, SemaphoreGap, SemaphoreUse};
 pub use footprint::Footprint;
 pub use host::HostHazard;
+pub(crate) use range::Teeth;
 pub use range::{Range, RangeMap};
 pub use shadow::Operand;
 pub use tracker::{OperationId, Payload, QueueId, Tracker};

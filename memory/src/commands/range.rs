@@ -19,6 +19,11 @@ impl Range {
         Range { start, end: start + size }
     }
 
+    /// How many bytes it has.
+    pub(super) fn len(self) -> u64 {
+        self.end - self.start
+    }
+
     /// What of it is in `other`; where nothing is, it ends before it starts.
     pub(super) fn cut(self, other: Range) -> Range {
         Range { start: self.start.max(other.start), end: self.end.min(other.end) }
@@ -32,6 +37,82 @@ impl Range {
         [if disjoint { self } else { low }, if disjoint { Range { start: 0, end: 0 } } else { high }]
             .into_iter()
             .filter(|r| r.start < r.end)
+    }
+}
+
+/// Ranges of equal lengths at equal distances.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Teeth {
+    pub first: Range,
+    /// From one to the next, which do not touch; 0 if there is only one.
+    pub stride: u64,
+    /// At least 1.
+    pub count: u32,
+}
+
+impl Teeth {
+    /// One range.
+    pub fn one(first: Range) -> Teeth {
+        Teeth { first, stride: 0, count: 1 }
+    }
+
+    /// Takes in a range as the next one, if it is.
+    pub fn extend(&mut self, range: Range) -> bool {
+        let stride = match self.count {
+            1 => range.start.wrapping_sub(self.first.start),
+            _ => self.stride,
+        };
+        let next = self.first.start.wrapping_add(stride.wrapping_mul(u64::from(self.count)));
+        let fits = range.start > self.first.end
+            && range.len() == self.first.len()
+            && range.start == next
+            && self.count < u32::MAX;
+        if fits {
+            (self.stride, self.count) = (stride, self.count + 1);
+        }
+        fits
+    }
+
+    /// Takes in as many others that begin in these or where these end, if they leave no gap.
+    pub fn absorb(&mut self, other: &Teeth) -> bool {
+        let end = self.first.end.max(other.first.end);
+        let fits = self.count > 1
+            && (self.stride, self.count) == (other.stride, other.count)
+            && (self.first.start..=self.first.end).contains(&other.first.start)
+            && end - self.first.start <= self.stride;
+        if fits && end - self.first.start == self.stride {
+            *self = Teeth::one(Range::new(self.first.start, self.stride * u64::from(self.count)));
+        } else if fits {
+            self.first.end = end;
+        }
+        fits
+    }
+
+    pub fn at(&self, index: u32) -> Range {
+        let at = u64::from(index) * self.stride;
+        Range { start: self.first.start + at, end: self.first.end + at }
+    }
+
+    /// The bytes from the first to the last one.
+    pub fn span(&self) -> Range {
+        Range { start: self.first.start, end: self.at(self.count - 1).end }
+    }
+
+    /// All of them, ascending.
+    pub fn all(self) -> impl Iterator<Item = Range> {
+        (0..self.count).map(move |index| self.at(index))
+    }
+
+    /// The numbers of those with bytes of a range.
+    pub fn meeting(&self, bytes: Range) -> std::ops::Range<u32> {
+        // A single one has no stride.
+        if self.count == 1 {
+            return 0..u32::from(bytes.start < self.first.end && self.first.start < bytes.end);
+        }
+        let number = |number: u64| u32::try_from(number).unwrap_or(u32::MAX).min(self.count);
+        let from = bytes.start.checked_sub(self.first.end).map_or(0, |behind| behind / self.stride + 1);
+        let to = bytes.end.checked_sub(self.first.start).map_or(0, |before| before.div_ceil(self.stride));
+        number(from)..number(to)
     }
 }
 
@@ -126,5 +207,53 @@ impl<T: Clone> RangeMap<T> {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn teeth(start: u64, length: u64, stride: u64, count: u32) -> Teeth {
+        let mut teeth = Teeth::one(Range::new(start, length));
+        for index in 1..count {
+            assert!(teeth.extend(Range::new(start + u64::from(index) * stride, length)));
+        }
+        teeth
+    }
+
+    #[test]
+    fn teeth_have_one_length_and_one_distance() {
+        let mut teeth = teeth(0x100, 8, 24, 3);
+        let all: Vec<u64> = teeth.all().map(|range| range.start).collect();
+        assert_eq!((all, teeth.span()), (vec![0x100, 0x118, 0x130], Range { start: 0x100, end: 0x138 }));
+        for (start, length) in [(0x149, 8), (0x148, 4), (0x100, 8)] {
+            assert!(!teeth.extend(Range::new(start, length)));
+        }
+        assert!(teeth.extend(Range::new(0x148, 8)));
+    }
+
+    #[test]
+    fn the_teeth_that_meet_a_range_are_found_by_their_numbers() {
+        for teeth in [teeth(0x100, 8, 24, 5), teeth(0x100, 8, 24, 1)] {
+            for (start, end) in (0xf0..0x190).flat_map(|start| (start..0x190).map(move |end| (start, end))) {
+                let bytes = Range { start, end };
+                let meets = |tooth: &Range| tooth.start < end && start < tooth.end;
+                let expected: Vec<_> = teeth.all().filter(meets).collect();
+                let found: Vec<_> = teeth.meeting(bytes).map(|index| teeth.at(index)).filter(meets).collect();
+                assert_eq!(found, expected, "{start:x} {end:x}");
+            }
+        }
+    }
+
+    #[test]
+    fn teeth_that_fill_their_distances_are_one() {
+        let mut whole = teeth(0x100, 8, 24, 5);
+        assert!(!whole.absorb(&teeth(0x110, 8, 24, 5)), "there is a gap");
+        assert!(!whole.absorb(&teeth(0x108, 8, 24, 4)), "it ends before");
+        assert!(whole.absorb(&teeth(0x108, 8, 24, 5)));
+        assert_eq!(whole.first, Range::new(0x100, 16));
+        assert!(whole.absorb(&teeth(0x10c, 12, 24, 5)));
+        assert_eq!((whole.first, whole.count), (Range::new(0x100, 24 * 5), 1));
     }
 }

@@ -1,115 +1,97 @@
 //! The runs of bytes of an operation: together for what orders them, which asks for the kind of access, and
 //! apart for findings, which name an instruction and an invocation.
 
+use super::comb::{Comb, Runs};
 use super::range::Range;
 use super::shadow::{Operand, Record, Shadow};
 use super::tracker::OperationId;
-use crate::agent::Invocation;
-use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 /// Whether two accesses of an operation differ in nothing but who made them.
 fn alike(a: &Operand, b: &Operand) -> bool {
     Operand { shader: None, ..*a } == Operand { shader: None, ..*b }
 }
 
-/// The parts of a list in which addresses ascend.
-fn ascending(runs: &[(Range, Operand)]) -> impl Iterator<Item = &[(Range, Operand)]> {
-    runs.chunk_by(|(before, _), (range, _)| before.start <= range.start)
-}
-
-/// Joins neighbours that differ in nothing but who made them: the first one stands for all. Where addresses
-/// do not ascend in the list, what follows came later.
-pub(super) fn together(runs: &[(Range, Operand)]) -> Cow<'_, [(Range, Operand)]> {
-    if !ascending(runs).any(any_joins) {
-        return Cow::Borrowed(runs);
-    }
-    let mut all = Vec::new();
-    for part in ascending(runs) {
-        let first = all.len();
-        // The last run of each kind of access, and its place in the list.
-        let mut open: Vec<(usize, Range, Operand)> = Vec::new();
-        for (place, (range, operand)) in
-            part.iter().enumerate().filter(|(_, (range, _))| range.start < range.end)
-        {
-            match open.iter_mut().find(|(.., other)| alike(other, operand)) {
-                Some((_, known, _)) if range.start <= known.end => known.end = known.end.max(range.end),
-                Some(known) => all.push(std::mem::replace(known, (place, *range, *operand))),
-                None => open.push((place, *range, *operand)),
+/// Joins neighbours that differ in nothing but who made them: the first one stands for all.
+pub(super) fn together(runs: &Runs) -> Runs {
+    let of_part = |part: &Vec<Comb>| {
+        let mut kinds: Vec<Vec<(usize, &Comb)>> = Vec::new();
+        for (place, comb) in part.iter().enumerate() {
+            match kinds.iter_mut().find(|kind| alike(&kind[0].1.operand, &comb.operand)) {
+                Some(kind) => kind.push((place, comb)),
+                None => kinds.push(vec![(place, comb)]),
             }
         }
-        all.extend(open);
-        all[first..].sort_by_key(|(place, ..)| *place);
-    }
-    all.into_iter().map(|(_, range, operand)| (range, operand)).collect()
+        let mut all: Vec<(usize, Comb)> = kinds.iter().flat_map(|kind| joined(kind)).collect();
+        all.sort_by_key(|(place, _)| *place);
+        all.into_iter().map(|(_, comb)| comb).collect()
+    };
+    Runs { parts: runs.parts.iter().map(of_part).collect(), numbering: None }
 }
 
-/// Whether some of a part of a list join, or have no bytes.
-fn any_joins(part: &[(Range, Operand)]) -> bool {
-    let mut open: Vec<(u64, &Operand)> = Vec::new();
-    part.iter().any(|(range, operand)| {
-        let known = open.iter_mut().find(|(_, other)| alike(other, operand));
-        let touches = known.as_ref().is_some_and(|(end, _)| range.start <= *end);
-        match known {
-            Some((end, _)) => *end = range.end,
-            None => open.push((range.end, operand)),
+/// Combs of one kind, by their first bytes and with their places in the list, as combs that do not touch.
+fn joined(combs: &[(usize, &Comb)]) -> Vec<(usize, Comb)> {
+    let mut few: Vec<(usize, Comb)> = Vec::new();
+    let (mut end, mut apart) = (None, true);
+    for (place, comb) in combs {
+        if !few.last_mut().is_some_and(|(_, last)| last.bytes.absorb(&comb.bytes)) {
+            apart &= end.is_none_or(|end| end < comb.bytes.span().start);
+            few.push((*place, **comb));
         }
-        touches || range.start >= range.end
-    })
-}
-
-/// A run, by the number of an operand that differs in nothing but the invocation.
-struct Run {
-    range: Range,
-    operand: u32,
-    by: Option<Invocation>,
+        end = end.max(Some(comb.bytes.span().end));
+    }
+    if apart {
+        return few;
+    }
+    // The teeth of all combs by address; of each comb that has begun there is one in the heap.
+    let mut teeth: Vec<_> = few.iter().map(|(_, comb)| comb.teeth()).collect();
+    let mut heap = BinaryHeap::new();
+    let mut next = |heap: &mut BinaryHeap<_>, index: usize| {
+        heap.extend(teeth[index].next().map(|range| Reverse((range, index))));
+    };
+    (0..few.len()).for_each(|index| next(&mut heap, index));
+    let mut joined: Vec<(usize, Comb)> = Vec::new();
+    let mut close = |(range, index): (Range, usize)| {
+        let (place, comb) = &few[index];
+        if !joined.last_mut().is_some_and(|(_, last)| last.extend(range, 0)) {
+            joined.push((*place, Comb::one(range, 0, comb.operand)));
+        }
+    };
+    let mut open: Option<(Range, usize)> = None;
+    while let Some(Reverse((range, index))) = heap.pop() {
+        next(&mut heap, index);
+        match &mut open {
+            Some((known, _)) if range.start <= known.end => known.end = known.end.max(range.end),
+            open => open.replace((range, index)).into_iter().for_each(&mut close),
+        }
+    }
+    open.into_iter().for_each(&mut close);
+    joined
 }
 
 /// The runs of one operation, apart.
 struct Apart {
-    operands: Vec<Operand>,
-    /// By part of the list in which they ascend, with the bytes of the longest.
-    parts: Vec<(u64, Vec<Run>)>,
+    runs: Runs,
+    /// By part, the bytes from the first to the last of the longest comb.
+    longest: Vec<u64>,
 }
 
 impl Apart {
-    fn new(runs: &[(Range, Operand)]) -> Apart {
-        let mut operands: Vec<Operand> = Vec::new();
-        let mut number = |operand: &Operand| {
-            let site = |operand: &Operand| operand.shader.map(|(site, _)| site);
-            let same = |other: &Operand| site(other) == site(operand) && alike(other, operand);
-            let known = operands.iter().position(same);
-            known.unwrap_or_else(|| {
-                operands.push(*operand);
-                operands.len() - 1
-            }) as u32
-        };
-        let mut run = |(range, operand): &(Range, Operand)| Run {
-            range: *range,
-            operand: number(operand),
-            by: operand.shader.map(|(_, by)| by),
-        };
-        let longest = |part: &[(Range, Operand)]| part.iter().map(|(r, _)| r.end - r.start).max();
-        let parts = ascending(runs)
-            .map(|part| (longest(part).unwrap_or(0), part.iter().map(&mut run).collect()))
-            .collect();
-        Apart { operands, parts }
-    }
-
-    fn count(&self) -> usize {
-        self.parts.iter().map(|(_, runs)| runs.len()).sum()
+    fn new(runs: Runs) -> Apart {
+        let longest = |part: &Vec<Comb>| part.iter().map(|comb| comb.bytes.span().len()).max().unwrap_or(0);
+        Apart { longest: runs.parts.iter().map(longest).collect(), runs }
     }
 
     /// Who made the access `record` to these bytes: the last one, where several did.
     fn who(&self, record: &Record, bytes: Range) -> Vec<(Range, Record)> {
         let mut shadow = Shadow::default();
-        for (longest, runs) in &self.parts {
-            let from = runs.partition_point(|run| run.range.start + longest <= bytes.start);
-            for run in runs[from..].iter().take_while(|run| run.range.start < bytes.end) {
-                let mut operand = self.operands[run.operand as usize];
-                let range = run.range.cut(bytes);
-                if range.start < range.end && alike(&operand, &record.operand) {
-                    operand.shader = operand.shader.zip(run.by).map(|((site, _), by)| (site, by));
+        for (longest, part) in self.longest.iter().zip(&self.runs.parts) {
+            let from = part.partition_point(|comb| comb.bytes.span().start + longest <= bytes.start);
+            let near = part[from..].iter().take_while(|comb| comb.bytes.span().start < bytes.end);
+            for comb in near.filter(|comb| alike(&comb.operand, &record.operand)) {
+                for (range, Operand { shader, .. }) in self.runs.meeting(comb, bytes) {
+                    let operand = Operand { shader, ..record.operand };
                     shadow.record(range, Record { operand, ..*record });
                 }
             }
@@ -136,15 +118,15 @@ const FEW: usize = 1 << 16;
 
 impl Joined {
     /// The runs of an operation were joined in `shadow`.
-    pub fn add(&mut self, operation: OperationId, runs: &[(Range, Operand)], shadow: &Shadow) {
+    pub fn add(&mut self, operation: OperationId, runs: Runs, shadow: &Shadow) {
         let apart = Apart::new(runs);
-        self.count += apart.count();
+        self.count += apart.runs.count();
         self.operations.insert(operation, apart);
         if self.count > self.most.max(FEW) {
             let mut known = BTreeSet::new();
             shadow.operations(|operation| _ = known.insert(operation));
             self.operations.retain(|operation, _| known.contains(operation));
-            self.count = self.operations.values().map(Apart::count).sum();
+            self.count = self.operations.values().map(|apart| apart.runs.count()).sum();
             self.most = 2 * self.count;
         }
     }

@@ -1,13 +1,15 @@
 //! Which operation touched which bytes last.
 
 use super::dependency::{Accesses, Stages};
-use super::range::{Range, RangeMap};
+use super::range::{Range, Teeth};
+use super::striped::StripedMap;
 use super::tracker::{OperationId, QueueId};
 use crate::access::{Reference, Site};
 use crate::agent::Invocation;
 use crate::scope::Scope;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 /// One access of an operation to a run of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -63,29 +65,63 @@ pub(super) struct Cell {
     pub write: Option<Record>,
     /// The latest read of each queue, stage and kind of access: prefix clocks make it stand for the earlier
     /// ones.
-    pub reads: Vec<Record>,
+    pub reads: SmallVec<[Record; 1]>,
 }
 
-/// What touched which bytes.
+/// What touched which bytes. Runs of bytes with one history share their cell.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Shadow(RangeMap<Cell>);
+pub(super) struct Shadow(StripedMap<Arc<Cell>>);
 
 impl Cell {
-    /// Another access of all these bytes.
-    fn record(&mut self, record: Record) {
-        if !record.operand.write.is_empty() {
-            self.write = Some(record);
-            self.reads.clear();
-            return;
-        }
-        self.reads.retain(|r| {
+    /// After one more read of all these bytes.
+    fn and_read(&self, record: Record) -> Cell {
+        let kept = self.reads.iter().filter(|r| {
             !(r.queue == record.queue
                 && r.stage == record.stage
                 && r.operand.read == record.operand.read
                 && r.operand.reference == record.operand.reference
                 && r.operand.non_private <= record.operand.non_private)
         });
-        self.reads.push(record);
+        Cell { write: self.write, reads: kept.copied().chain([record]).collect() }
+    }
+}
+
+/// What cells become by one access. Those that were asked for last are remembered, so that cells that were
+/// shared stay so.
+struct After {
+    record: Record,
+    /// Of bytes that nobody has accessed, or that are written.
+    alone: Arc<Cell>,
+    known: SmallVec<[(Arc<Cell>, Arc<Cell>); 4]>,
+    oldest: usize,
+}
+
+impl After {
+    fn new(record: Record) -> After {
+        let alone = match record.operand.write.is_empty() {
+            true => Cell::default().and_read(record),
+            false => Cell { write: Some(record), reads: SmallVec::new() },
+        };
+        After { record, alone: Arc::new(alone), known: SmallVec::new(), oldest: 0 }
+    }
+
+    fn of(&mut self, cell: Option<&Arc<Cell>>) -> Arc<Cell> {
+        let cell = match cell {
+            Some(cell) if self.record.operand.write.is_empty() => cell,
+            _ => return self.alone.clone(),
+        };
+        if let Some((_, after)) = self.known.iter().find(|(before, _)| Arc::ptr_eq(before, cell)) {
+            return after.clone();
+        }
+        let after = Arc::new(cell.and_read(self.record));
+        let pair = (cell.clone(), after.clone());
+        if self.known.len() < self.known.inline_size() {
+            self.known.push(pair);
+        } else {
+            self.known[self.oldest] = pair;
+            self.oldest = (self.oldest + 1) % self.known.len();
+        }
+        after
     }
 }
 
@@ -104,30 +140,17 @@ impl Shadow {
 
     /// Records an access of `range`.
     pub fn record(&mut self, range: Range, record: Record) {
-        if let Some(cell) = self.0.exact(range) {
-            // The same bytes again.
-            cell.record(record);
-        } else if record.operand.write.is_empty() {
-            let mut at = range.start;
-            let mut gaps: SmallVec<[Range; 4]> = SmallVec::new();
-            for (run, cell) in self.0.split(range) {
-                gaps.push(Range { start: at, end: run.start });
-                at = run.end;
-                cell.record(record);
-            }
-            gaps.push(Range { start: at, end: range.end });
-            for gap in gaps.into_iter().filter(|gap| gap.start < gap.end) {
-                self.0.insert(gap, Cell { write: None, reads: vec![record] });
-            }
-        } else {
-            self.forget(range);
-            self.0.insert(range, Cell { write: Some(record), reads: Vec::new() });
-        }
-        self.0.join(range);
+        self.record_all(&Teeth::one(range), record);
+    }
+
+    /// Records an access of all these bytes.
+    pub fn record_all(&mut self, teeth: &Teeth, record: Record) {
+        let mut after = After::new(record);
+        self.0.update(teeth, |cell| Some(after.of(cell)));
     }
 
     /// Forgets everything about `range` (memory was freed).
     pub fn forget(&mut self, range: Range) {
-        self.0.take(range);
+        self.0.update(&Teeth::one(range), |_| None);
     }
 }

@@ -2,6 +2,7 @@
 
 use super::binding::Bindings;
 use super::clock::{Knowledge, Ranged, Stream};
+use super::comb::{Comb, Runs};
 use super::dependency::{AccessScope, Accesses, Dependency, Stages};
 use super::explain::{self, Hazard, SemaphoreUse, Suggested};
 use super::host::{Host, HostHazard};
@@ -385,34 +386,32 @@ impl Tracker {
 
     /// The accesses of `operation`, which has just begun, as [`super::Footprint::runs`] lists them: the
     /// hazards with earlier accesses, and with those of the host.
-    pub fn accesses(
-        &mut self,
-        operation: OperationId,
-        runs: &[(Range, Operand)],
-    ) -> (Vec<Hazard>, Vec<HostHazard>) {
+    pub fn accesses(&mut self, operation: OperationId, runs: &Runs) -> (Vec<Hazard>, Vec<HostHazard>) {
         let (mut hazards, mut of_host) = (Vec::new(), Vec::new());
         let Some(op) = self.operation(operation).cloned() else { return (hazards, of_host) };
         let few = together(runs);
-        let record_of = |operand| op.record(operation, operand);
-        let clean = |(range, operand): &(Range, Operand)| {
-            let record = record_of(*operand);
-            let conflicts = self.conflicts(*range, &record);
-            let ordered =
-                |(part, earlier): &(Range, Record)| self.unordered(earlier, &record, *part).is_empty();
-            conflicts.iter().all(ordered) && self.conflicts_with_host(*range, &record).is_empty()
+        let is_clean = |comb: &Comb| {
+            let record = op.record(operation, comb.operand);
+            comb.teeth().all(|range| {
+                let mut conflicts = self.conflicts(range, &record).into_iter();
+                conflicts.all(|(part, earlier)| self.unordered(&earlier, &record, part).is_empty())
+                    && self.conflicts_with_host(range, &record).is_empty()
+            })
         };
-        if few.len() < runs.len() && few.iter().all(clean) {
-            for (range, operand) in few.iter() {
-                self.shadow.record(*range, record_of(*operand));
-                self.forget_host_before(*range, operand);
+        if few.count() > 0 && few.combs().all(is_clean) {
+            for comb in few.combs() {
+                self.shadow.record_all(&comb.bytes, op.record(operation, comb.operand));
+                self.forget_host_before(&comb.bytes, &comb.operand);
             }
-            self.joined.add(operation, runs, &self.shadow);
+            if few.parts != runs.parts || runs.combs().any(|comb| comb.bytes.count > 1) {
+                self.joined.add(operation, runs.clone(), &self.shadow);
+            }
             return (hazards, of_host);
         }
         // Findings name each run.
-        for (range, operand) in runs.iter().filter(|(range, _)| range.start < range.end) {
-            hazards.extend(self.access(operation, *range, *operand));
-            of_host.extend(self.access_after_host(operation, *range, *operand));
+        for (range, operand) in runs.iter() {
+            hazards.extend(self.access(operation, range, operand));
+            of_host.extend(self.access_after_host(operation, range, operand));
         }
         (hazards, of_host)
     }

@@ -13,6 +13,7 @@
 //! scopes that hold all transitions (ALL_COMMANDS) raise the whole stream.
 
 use super::clock::{Knowledge, Stream};
+use super::comb::Runs;
 use super::dependency::{Accesses, Stages};
 use super::explain::Hazard;
 use super::shadow::Operand;
@@ -39,7 +40,7 @@ impl Tracker {
             for &range in &transition.ranges {
                 let operand = Operand::fixed(Accesses::empty(), Accesses::TRANSITION);
                 let mut found = self.access(operation, range, operand);
-                found.extend(self.uses(operation, &[(range, operand)]));
+                found.extend(self.uses(operation, &Runs::from_iter([(range, operand)])));
                 for hazard in found {
                     match hazards.iter_mut().find(|h| h.is_same_pair(&hazard)) {
                         Some(known) => known.bytes.extend(hazard.bytes),

@@ -3,6 +3,7 @@
 use super::cell::Cell;
 use super::order::Record;
 use super::topology::AgentId;
+use crate::commands::{Range, Teeth};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -13,40 +14,39 @@ pub type EarlyRead = (u64, u64, Record);
 /// Reads of one instruction that differ in the place and in the agent, by the same steps.
 #[derive(Clone, Copy, Debug)]
 struct Comb {
-    first: EarlyRead,
-    count: u32,
-    /// Bytes from one to the next.
-    step: u64,
+    bytes: Teeth,
+    /// Who made the first.
+    reader: Record,
+    /// From the agent of one to that of the next.
     agents: AgentId,
 }
 
 impl Comb {
-    fn of(read: EarlyRead) -> Comb {
-        Comb { first: read, count: 1, step: 0, agents: 0 }
+    fn of((start, end, reader): EarlyRead) -> Comb {
+        Comb { bytes: Teeth::one(Range { start, end }), reader, agents: 0 }
+    }
+
+    fn reader(&self, n: u32) -> Record {
+        Record { agent: self.reader.agent.wrapping_add(n.wrapping_mul(self.agents)), ..self.reader }
     }
 
     fn nth(&self, n: u32) -> EarlyRead {
-        let (start, end, first) = self.first;
-        let along = u64::from(n) * self.step;
-        let agent = first.agent.wrapping_add(n.wrapping_mul(self.agents));
-        (start + along, end + along, Record { agent, ..first })
+        let Range { start, end } = self.bytes.at(n);
+        (start, end, self.reader(n))
     }
 
     /// Whether the read is part of it now.
-    fn takes(&mut self, read: EarlyRead) -> bool {
-        let (start, end, first) = &mut self.first;
-        if self.count == 1 {
-            if read.0 <= *end && read.1 >= *start {
-                (*start, *end) = ((*start).min(read.0), (*end).max(read.1));
+    fn takes(&mut self, (start, end, reader): EarlyRead) -> bool {
+        if self.bytes.count == 1 {
+            let first = &mut self.bytes.first;
+            if start <= first.end && end >= first.start {
+                (first.start, first.end) = (first.start.min(start), first.end.max(end));
                 return true;
             }
-            self.step = read.0.wrapping_sub(*start);
-            self.agents = read.2.agent.wrapping_sub(first.agent);
+            self.agents = reader.agent.wrapping_sub(self.reader.agent);
         }
         // Ascending, so that they can be told in order.
-        let next = read.0 > *start && self.count < u32::MAX && self.nth(self.count) == read;
-        self.count += u32::from(next);
-        next
+        self.reader(self.bytes.count) == reader && self.bytes.extend(Range { start, end })
     }
 }
 
@@ -91,11 +91,11 @@ impl EarlyReads {
         let key = |(start, end, reader): EarlyRead| (start, end, reader.kind, reader.agent, reader.time);
         // The next of each comb: there may be far more reads than combs.
         let mut next: BinaryHeap<_> =
-            combs.iter().enumerate().map(|(of, comb)| Reverse((key(comb.first), of, 0))).collect();
+            combs.iter().enumerate().map(|(of, comb)| Reverse((key(comb.nth(0)), of, 0))).collect();
         while let Some(Reverse((_, of, n))) = next.pop() {
             let comb = combs[of];
             each(comb.nth(n));
-            if n + 1 < comb.count {
+            if n + 1 < comb.bytes.count {
                 next.push(Reverse((key(comb.nth(n + 1)), of, n + 1)));
             }
         }

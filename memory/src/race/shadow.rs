@@ -252,8 +252,12 @@ impl Shadow {
             for (word, (place, run)) in (number * CELLS as u64..).step_by(RUN).zip(runs.iter().enumerate()) {
                 match run.expanded() {
                     None if run.how == How::Owned => {
-                        for (word, owned) in (word..).zip(words_of(owned, place)) {
-                            each(4 * word, 4 * word + 4, &self.states.cell(owned));
+                        let mut at = 4 * word;
+                        let alike = |a: &Owned, b: &Owned| (a.owner, a.state) == (b.owner, b.state);
+                        for words in words_of(owned, place).chunk_by(alike) {
+                            let end = at + 4 * words.len() as u64;
+                            each(at, end, &self.states.cell(&words[0]));
+                            at = end;
                         }
                     }
                     Some(cells) => {

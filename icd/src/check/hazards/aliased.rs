@@ -3,12 +3,12 @@
 
 use super::{Hazards, State, Told, Translated};
 use pellucid_memory::aliases::{Piece, SparseAliases, shown};
-use pellucid_memory::commands::{Hazard, Operand, Range};
+use pellucid_memory::commands::{Comb, Hazard, Operand, Range, Runs};
 use pellucid_memory::device::Allocation;
 use std::sync::Arc;
 
 /// Accesses of memory, and the pieces that they are of resources.
-type InMemory = (Vec<(Range, Operand)>, Vec<Piece>);
+type InMemory = (Runs, Vec<Piece>);
 
 impl Hazards {
     /// What sparse resources share now.
@@ -32,14 +32,14 @@ impl State {
 
     /// Accesses of bytes of resources, as those of memory, and how these are pieces of each other; nothing if
     /// resources share none of them.
-    pub(super) fn in_memory(&self, accesses: &[(Range, Operand)]) -> Option<InMemory> {
+    pub(super) fn in_memory(&self, accesses: &Runs) -> Option<InMemory> {
         let aliases = &self.aliases;
-        let touched = || accesses.iter().filter(|(range, _)| aliases.touch(*range));
+        let touched = || accesses.combs().flat_map(Comb::teeth).filter(|range| aliases.touch(*range));
         touched().next()?;
-        let of = |(range, operand): &(Range, Operand)| {
-            aliases.in_memory(&[*range]).into_iter().map(|range| (range, *operand)).collect::<Vec<_>>()
+        let of = |(range, operand): (Range, Operand)| {
+            aliases.in_memory(&[range]).into_iter().map(move |range| (range, operand))
         };
-        let pieces = touched().flat_map(|(range, _)| aliases.pieces(*range)).collect();
+        let pieces = touched().flat_map(|range| aliases.pieces(range)).collect();
         Some((accesses.iter().flat_map(of).collect(), pieces))
     }
 

@@ -4,7 +4,7 @@ use super::super::host::HostCall;
 use super::super::layouts::{Bound, ImageUse, Who};
 use super::{Hazards, Subresources};
 use ash::vk;
-use pellucid_memory::commands::{EventToken, Operand, Payload, QueueId, Range};
+use pellucid_memory::commands::{EventToken, Payload, QueueId, Range, Runs};
 use std::sync::Arc;
 
 impl Hazards {
@@ -55,7 +55,7 @@ impl Hazards {
     }
 
     /// The host copied these parts of images in its call, by which it touched these bytes.
-    pub fn host_copied(&self, call: &HostCall, parts: &[ImageUse], runs: &[(Range, Operand)]) {
+    pub fn host_copied(&self, call: &HostCall, parts: &[ImageUse], runs: &Runs) {
         let mut state = self.state.lock();
         let tag = state.call(call);
         for part in parts {
@@ -64,14 +64,14 @@ impl Hazards {
         }
         let through = |range: &Range| parts.iter().map(|part| &part.image).find(|i| i.holds(*range)).cloned();
         let (mut reads, mut writes) = (Vec::new(), Vec::new());
-        for (range, operand) in runs {
+        for (range, operand) in runs.iter() {
             let writing = !operand.write.is_empty();
-            state.bytes(*range, (!writing, writing), through(range).as_deref(), Who::Host(tag), None);
+            state.bytes(range, (!writing, writing), through(&range).as_deref(), Who::Host(tag), None);
             if writing {
-                state.ownership.forget(*range);
-                writes.push(*range);
+                state.ownership.forget(range);
+                writes.push(range);
             } else {
-                reads.push((*range, false));
+                reads.push((range, false));
             }
         }
         let mut found = state.tracker.host_read(&reads, tag);

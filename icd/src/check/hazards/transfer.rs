@@ -1,6 +1,6 @@
 //! What a command that moves bytes touches.
 
-use pellucid_memory::commands::{Accesses, Footprint, Operand, Range};
+use pellucid_memory::commands::{Accesses, Footprint, Operand, Range, Runs};
 
 /// What a command that moves bytes reads and writes, by region.
 pub struct Transfer {
@@ -28,7 +28,7 @@ impl Transfer {
     }
 
     /// The runs of bytes.
-    pub fn runs(self) -> Vec<(Range, Operand)> {
+    pub fn runs(self) -> Runs {
         self.footprint.runs()
     }
 }

@@ -148,11 +148,10 @@ fn resources_that_share_memory_are_as_that_memory_is() {
             let expected = step(&mut itself, &of, &view.view(), &mapped);
             assert_eq!(got, expected, "seed {seed}, step {site}");
         }
-        let footprint: Vec<Range> = through.memory.footprint().into_iter().map(|(range, _)| range).collect();
+        let footprint: Vec<Range> = through.memory.footprint().iter().map(|(range, _)| range).collect();
         assert!(footprint.iter().all(|range| range.start >= one.resources[0].address()), "in the resources");
         let mut found = one.aliases.in_memory(&footprint);
-        let mut expected: Vec<Range> =
-            itself.memory.footprint().into_iter().map(|(range, _)| range).collect();
+        let mut expected: Vec<Range> = itself.memory.footprint().iter().map(|(range, _)| range).collect();
         expected = SparseAliases::default().in_memory(&expected);
         found.sort_unstable();
         assert_eq!(found, crate::aliases::shown(&[], &expected), "seed {seed}");
@@ -221,7 +220,7 @@ fn vectors_may_lie_in_two_parts_and_behind_the_end() {
     let written: Vec<u64> = m
         .memory
         .footprint()
-        .into_iter()
+        .iter()
         .filter(|(_, operand)| operand.write == Accesses::SHADER_STORAGE_WRITE)
         .map(|(range, _)| range.start)
         .collect();

@@ -5,6 +5,7 @@ use super::super::tracker::{QueueId, Tracker};
 use super::super::{Dependency, Footprint};
 use super::*;
 use crate::access::{Reference, Site};
+use crate::agent::Invocation;
 use crate::random::Random;
 
 fn access(site: u32, by: u32, reference: u32, write: bool) -> Operand {
@@ -20,13 +21,14 @@ fn interleaved_runs_of_two_instructions_are_one_run_and_keep_their_names() {
     let list: Vec<_> = (0..64)
         .map(|k| (Range::new(0x1000 + 4 * k, 4), access(1 + k as u32 % 2, k as u32, 0, true)))
         .collect();
-    assert_eq!(together(&list)[..], [(Range::new(0x1000, 256), list[0].1)]);
+    let runs: Runs = list.iter().copied().collect();
+    assert!(together(&runs).iter().eq([(Range::new(0x1000, 256), list[0].1)]));
     let mut shadow = Shadow::default();
     let at = (OperationId(3), QueueId(0), Stages::COMPUTE_SHADER);
     let record = Record { operation: at.0, queue: at.1, stage: at.2, number: 1, operand: list[0].1 };
     shadow.record(Range::new(0x1000, 256), record);
     let mut joined = Joined::default();
-    joined.add(at.0, &list, &shadow);
+    joined.add(at.0, runs, &shadow);
     let who = joined.who(&record, Range { start: 0x1006, end: 0x100c });
     let expected = [
         (Range { start: 0x1006, end: 0x1008 }, Record { operand: list[1].1, ..record }),
@@ -63,10 +65,11 @@ fn runs_that_were_joined_name_whom_runs_apart_name() {
         };
         let (mut apart, mut whole, mut joined) = (Shadow::default(), Shadow::default(), Joined::default());
         list.iter().for_each(|(range, operand)| apart.record(*range, record(*operand)));
-        let few = together(&list);
-        assert!(few.len() <= list.len());
-        few.iter().for_each(|(range, operand)| whole.record(*range, record(*operand)));
-        joined.add(OperationId(1), &list, &whole);
+        let runs: Runs = list.iter().copied().collect();
+        let few = together(&runs);
+        assert!(few.count() <= list.len());
+        few.iter().for_each(|(range, operand)| whole.record(range, record(operand)));
+        joined.add(OperationId(1), runs, &whole);
         let bytes = |shadow: &Shadow, joined: &Joined| {
             let mut found = BTreeSet::new();
             shadow.for_each(Range { start: 0, end: 1000 }, |part, cell| {
@@ -132,9 +135,9 @@ fn hazards_are_told_as_if_each_run_were_recorded() {
             let (id, same) = (begin(&mut apart), begin(&mut whole));
             assert_eq!(id, same);
             let (mut hazards, mut of_host) = (Vec::new(), Vec::new());
-            for (range, operand) in &list {
-                hazards.extend(apart.access(id, *range, *operand));
-                of_host.extend(apart.access_after_host(id, *range, *operand));
+            for (range, operand) in list.iter() {
+                hazards.extend(apart.access(id, range, operand));
+                of_host.extend(apart.access_after_host(id, range, operand));
             }
             *if hazards.is_empty() { &mut quiet } else { &mut unordered } += 1;
             assert_eq!(whole.accesses(id, &list), (hazards, of_host), "seed {seed}");

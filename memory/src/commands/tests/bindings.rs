@@ -37,7 +37,7 @@ impl Program {
 
     fn used(mut self, queue: u32, stage: Stages, range: Range, operand: Operand) -> Program {
         let operation = self.t.begin(QueueId(queue), stage, 7, None);
-        self.found.extend(self.t.uses(operation, &[(range, operand)]));
+        self.found.extend(self.t.uses(operation, &Runs::from_iter([(range, operand)])));
         self
     }
 
