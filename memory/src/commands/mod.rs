@@ -48,8 +48,8 @@ pub use event::EventToken;
 pub use explain::{BarrierGap, Between, Fix, Hazard, SemaphoreGap, SemaphoreUse};
 pub use footprint::Footprint;
 pub use host::HostHazard;
-pub(crate) use range::Teeth;
 pub use range::{Range, RangeMap};
+pub(crate) use range::{Teeth, by_address};
 pub use shadow::Operand;
 pub use tracker::{OperationId, Payload, QueueId, Tracker};
 

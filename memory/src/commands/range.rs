@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
 
 /// A range of device addresses, end exclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -114,6 +115,27 @@ impl Teeth {
         let to = bytes.end.checked_sub(self.first.start).map_or(0, |before| before.div_ceil(self.stride));
         number(from)..number(to)
     }
+}
+
+/// The ranges of all these teeth by address: which of the list they are of, and their number there. The list is
+/// in the order of the first ranges.
+pub(crate) fn by_address(list: &[Teeth]) -> impl Iterator<Item = (Range, usize, u32)> {
+    // The next range of each of those that have begun: there may be far more in the list.
+    let mut heap: BinaryHeap<Reverse<(Range, usize, u32)>> = BinaryHeap::new();
+    let mut waiting = list.iter().enumerate().peekable();
+    std::iter::from_fn(move || {
+        let is_before = |(_, teeth): &(usize, &Teeth), heap: &BinaryHeap<Reverse<(Range, usize, u32)>>| {
+            heap.peek().is_none_or(|Reverse((range, ..))| teeth.first.start <= range.start)
+        };
+        while let Some((of, teeth)) = waiting.next_if(|next| is_before(next, &heap)) {
+            heap.push(Reverse((teeth.first, of, 0)));
+        }
+        let Reverse((range, of, number)) = heap.pop()?;
+        if number + 1 < list[of].count {
+            heap.push(Reverse((list[of].at(number + 1), of, number + 1)));
+        }
+        Some((range, of, number))
+    })
 }
 
 /// Runs of bytes that do not overlap: by the first byte of each, its end and the value of its bytes.
@@ -244,6 +266,19 @@ mod tests {
                 assert_eq!(found, expected, "{start:x} {end:x}");
             }
         }
+    }
+
+    #[test]
+    fn ranges_of_several_teeth_come_by_address() {
+        let list =
+            [teeth(0x100, 8, 24, 5), teeth(0x100, 12, 16, 4), teeth(0x108, 4, 24, 2), teeth(0x400, 4, 8, 9)];
+        let found: Vec<_> = by_address(&list).collect();
+        let mut expected: Vec<_> = (0..list.len())
+            .flat_map(|of| (0..list[of].count).map(move |number| (of, number)))
+            .map(|(of, number)| (list[of].at(number), of, number))
+            .collect();
+        expected.sort_unstable();
+        assert_eq!(found, expected);
     }
 
     #[test]

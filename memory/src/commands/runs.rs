@@ -2,11 +2,10 @@
 //! apart for findings, which name an instruction and an invocation.
 
 use super::comb::{Comb, Runs};
-use super::range::Range;
+use super::range::{Range, Teeth, by_address};
 use super::shadow::{Operand, Record, Shadow};
 use super::tracker::OperationId;
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Whether two accesses of an operation differ in nothing but who made them.
 fn alike(a: &Operand, b: &Operand) -> bool {
@@ -44,13 +43,6 @@ fn joined(combs: &[(usize, &Comb)]) -> Vec<(usize, Comb)> {
     if apart {
         return few;
     }
-    // The teeth of all combs by address; of each comb that has begun there is one in the heap.
-    let mut teeth: Vec<_> = few.iter().map(|(_, comb)| comb.teeth()).collect();
-    let mut heap = BinaryHeap::new();
-    let mut next = |heap: &mut BinaryHeap<_>, index: usize| {
-        heap.extend(teeth[index].next().map(|range| Reverse((range, index))));
-    };
-    (0..few.len()).for_each(|index| next(&mut heap, index));
     let mut joined: Vec<(usize, Comb)> = Vec::new();
     let mut close = |(range, index): (Range, usize)| {
         let (place, comb) = &few[index];
@@ -59,8 +51,8 @@ fn joined(combs: &[(usize, &Comb)]) -> Vec<(usize, Comb)> {
         }
     };
     let mut open: Option<(Range, usize)> = None;
-    while let Some(Reverse((range, index))) = heap.pop() {
-        next(&mut heap, index);
+    let teeth: Vec<Teeth> = few.iter().map(|(_, comb)| comb.bytes).collect();
+    for (range, index, _) in by_address(&teeth) {
         match &mut open {
             Some((known, _)) if range.start <= known.end => known.end = known.end.max(range.end),
             open => open.replace((range, index)).into_iter().for_each(&mut close),

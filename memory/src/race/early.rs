@@ -3,9 +3,7 @@
 use super::cell::Cell;
 use super::order::Record;
 use super::topology::AgentId;
-use crate::commands::{Range, Teeth};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use crate::commands::{Range, Teeth, by_address};
 
 /// A read of device memory, joined with its neighbours of the same instruction: the first byte, the one
 /// behind the last, and the first reader.
@@ -28,11 +26,6 @@ impl Comb {
 
     fn reader(&self, n: u32) -> Record {
         Record { agent: self.reader.agent.wrapping_add(n.wrapping_mul(self.agents)), ..self.reader }
-    }
-
-    fn nth(&self, n: u32) -> EarlyRead {
-        let Range { start, end } = self.bytes.at(n);
-        (start, end, self.reader(n))
     }
 
     /// Whether the read is part of it now.
@@ -85,19 +78,23 @@ impl EarlyReads {
         }
     }
 
-    /// Calls `each` for all of them, by address and kind.
+    /// Calls `each` for all of them, by address. Neighbours of one instruction may be told as one.
     pub fn each(&self, mut each: impl FnMut(EarlyRead)) {
-        let combs: Vec<&Comb> = self.done.iter().chain(self.open.iter().flatten()).collect();
-        let key = |(start, end, reader): EarlyRead| (start, end, reader.kind, reader.agent, reader.time);
-        // The next of each comb: there may be far more reads than combs.
-        let mut next: BinaryHeap<_> =
-            combs.iter().enumerate().map(|(of, comb)| Reverse((key(comb.nth(0)), of, 0))).collect();
-        while let Some(Reverse((_, of, n))) = next.pop() {
-            let comb = combs[of];
-            each(comb.nth(n));
-            if n + 1 < comb.bytes.count {
-                next.push(Reverse((key(comb.nth(n + 1)), of, n + 1)));
+        let mut combs: Vec<&Comb> = self.done.iter().chain(self.open.iter().flatten()).collect();
+        combs.sort_unstable_by_key(|comb| (comb.bytes.first, comb.reader.kind, comb.reader.agent));
+        let (mut few, mut bytes): (Vec<&Comb>, Vec<Teeth>) = (Vec::new(), Vec::new());
+        // The last comb of each kind.
+        let mut last: Vec<Option<usize>> = vec![None; self.open.len()];
+        for comb in combs {
+            let last = &mut last[comb.reader.kind as usize];
+            if !last.is_some_and(|last| bytes[last].absorb(&comb.bytes)) {
+                *last = Some(few.len());
+                few.push(comb);
+                bytes.push(comb.bytes);
             }
+        }
+        for (Range { start, end }, of, number) in by_address(&bytes) {
+            each((start, end, few[of].reader(number)));
         }
     }
 
@@ -116,7 +113,7 @@ mod tests {
         let mut early = EarlyReads::default();
         let reader = |agent, kind| Record { agent, time: 1, kind };
         let mut expected = Vec::new();
-        for first in [100, 104] {
+        for first in [100, 108] {
             for k in 0..32 {
                 let start = first + 16 * u64::from(k);
                 early.add((start, start + 4, reader(7 + k, 1)));
@@ -124,13 +121,21 @@ mod tests {
             }
         }
         // Neighbours join; another instruction is by itself.
-        (0..4).for_each(|k| early.add((300 + 4 * k, 304 + 4 * k, reader(3, 2))));
-        expected.push((300, 316, reader(3, 2)));
+        (0..4).for_each(|k| early.add((700 + 4 * k, 704 + 4 * k, reader(3, 2))));
+        expected.push((700, 716, reader(3, 2)));
         assert_eq!(early.done.len() + early.open.iter().flatten().count(), 3);
         expected.sort_by_key(|(start, end, _)| (*start, *end));
         let mut told = Vec::new();
         early.each(|read| told.push(read));
         assert_eq!(told, expected);
+        // What lies between two of them.
+        (0..32).for_each(|k| early.add((104 + 16 * k, 108 + 16 * k, reader(7 + k as u32, 1))));
+        told.clear();
+        early.each(|read| told.push(read));
+        assert_eq!(
+            told[..32],
+            (0..32).map(|k| (100 + 16 * k, 112 + 16 * k, reader(7 + k as u32, 1))).collect::<Vec<_>>()
+        );
         // Descending ones are not a comb.
         early.clear();
         (0..3).for_each(|k| early.add((100 - 16 * k, 104 - 16 * k, reader(1, 1))));
