@@ -401,19 +401,16 @@ impl<'a> Writer<'a> {
             match node {
                 Node::Op(op) => self.op(op, region),
                 Node::If { condition, then, otherwise } => {
-                    self.uniform.branch(*condition);
-                    for (arm, holds) in [(then, true), (otherwise, false)] {
-                        let inner = self.open(region, false);
-                        let alone = self.alone.takes(*condition, holds);
-                        self.outline.regions[inner as usize].one_subgroup |= alone;
-                        self.region(arm, inner);
-                    }
-                    self.uniform.join(*condition);
+                    let before = self.uniform.branch(*condition);
+                    self.arm(then, (*condition, true), region);
+                    let behind = self.uniform.other_arm(before);
+                    self.arm(otherwise, (*condition, false), region);
+                    self.uniform.join(*condition, &behind);
                 }
                 Node::Block { label, body, .. } => {
                     let first = self.outline.jumps.len();
                     self.region(body, region);
-                    self.uniform.end_of_block(*label);
+                    self.uniform.end_of_block(*label, body);
                     let here = self.position;
                     let inside = &mut self.outline.jumps[first..];
                     inside.iter_mut().filter(|jump| jump.label == *label).for_each(|jump| jump.to = here);
@@ -435,6 +432,12 @@ impl<'a> Writer<'a> {
         }
         self.position += 1;
         self.mark(region);
+    }
+
+    fn arm(&mut self, nodes: &'a Nodes, (condition, holds): (Value, bool), region: u32) {
+        let inner = self.open(region, false);
+        self.outline.regions[inner as usize].one_subgroup |= self.alone.takes(condition, holds);
+        self.region(nodes, inner);
     }
 
     fn op(&mut self, op: &'a Op, region: u32) {

@@ -21,12 +21,47 @@ pub(super) struct Uniform {
     changed: bool,
     /// Surrounding branches and loops that invocations take differently.
     apart: u32,
+    /// Who is missing where the walk is.
+    missing: Missing,
+    /// Who was missing anywhere since, in blocks that have not ended.
+    ever: Missing,
+    /// Blocks that invocations leave while others are elsewhere.
+    split: FxHashSet<Label>,
+    /// Blocks that all invocations leave together.
+    whole: FxHashSet<Label>,
+    /// Blocks that all are taken to leave together.
+    together: FxHashSet<Label>,
+}
+
+/// Invocations that do not come to a place with the others.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Missing {
     /// Blocks that some invocations have left and others have not.
     left: Vec<Label>,
     /// Some invocations have ended.
     ended: bool,
-    /// Blocks that all are taken to leave together.
-    together: FxHashSet<Label>,
+}
+
+/// Whether nobody goes on behind the node.
+fn ends_region(node: &Node) -> bool {
+    matches!(node, Node::Switch { .. } | Node::Leave { .. } | Node::Repeat { .. } | Node::End)
+}
+
+impl Missing {
+    fn is_nobody(&self) -> bool {
+        self.left.is_empty() && !self.ended
+    }
+
+    fn leave(&mut self, label: Label) {
+        if !self.left.contains(&label) {
+            self.left.push(label);
+        }
+    }
+
+    fn join(&mut self, other: &Missing) {
+        self.ended |= other.ended;
+        other.left.iter().for_each(|label| self.leave(*label));
+    }
 }
 
 impl Uniform {
@@ -47,8 +82,9 @@ impl Uniform {
         loop {
             found.changed = false;
             found.walk(&shader.body);
-            (found.apart, found.ended) = (0, false);
-            found.left.clear();
+            found.apart = 0;
+            (found.missing, found.ever) = (Missing::default(), Missing::default());
+            (found.split, found.whole) = (FxHashSet::default(), FxHashSet::default());
             if !found.changed {
                 return found;
             }
@@ -62,22 +98,42 @@ impl Uniform {
 
     /// Whether all invocations of the workgroup, or none, come to where the walk is.
     pub fn together(&self) -> bool {
-        self.apart == 0 && self.left.is_empty() && !self.ended
+        self.apart == 0 && self.missing.is_nobody()
     }
 
-    /// The walk enters the arms of a branch.
-    pub fn branch(&mut self, condition: Value) {
+    /// The walk enters the first arm of a branch: who is missing in both.
+    pub fn branch(&mut self, condition: Value) -> Missing {
         self.apart += u32::from(!self.value(condition));
+        self.missing.clone()
+    }
+
+    /// It enters the other arm: who is missing behind the first. Where all take the same arm, nobody is
+    /// missing in one because of the other.
+    pub fn other_arm(&mut self, before: Missing) -> Missing {
+        let behind = self.missing.clone();
+        if self.apart == 0 && before.is_nobody() {
+            self.missing = before;
+        }
+        behind
     }
 
     /// And leaves them.
-    pub fn join(&mut self, condition: Value) {
+    pub fn join(&mut self, condition: Value, first_arm: &Missing) {
         self.apart -= u32::from(!self.value(condition));
+        self.missing.join(first_arm);
     }
 
-    /// Those who left the block are back.
-    pub fn end_of_block(&mut self, label: Label) {
-        self.left.retain(|left| *left != label);
+    /// Those who left the block are back; `falls`: others come there without leaving it.
+    pub fn end_of_block(&mut self, label: Label, body: &Region) {
+        let falls = !body.last().is_some_and(ends_region);
+        let (split, whole) = (self.split.remove(&label), self.whole.remove(&label));
+        self.ever.left.retain(|left| *left != label);
+        if split {
+            self.missing = self.ever.clone();
+        } else if whole && !falls {
+            self.missing = Missing::default();
+        }
+        self.missing.left.retain(|left| *left != label);
     }
 
     /// The walk enters a loop.
@@ -94,21 +150,32 @@ impl Uniform {
     pub fn jump(&mut self, node: &Node) {
         let apart = !self.together();
         match node {
-            Node::Leave { label, .. } if apart => self.leave(*label),
-            Node::Switch { selector, cases, default } if apart || !self.value(*selector) => {
-                for (_, label) in cases {
-                    self.leave(*label);
-                }
-                self.leave(*default);
+            Node::Leave { label, .. } => self.leave(*label, apart),
+            Node::Switch { selector, cases, default } => {
+                let apart = apart || !self.value(*selector);
+                cases
+                    .iter()
+                    .map(|(_, label)| label)
+                    .chain([default])
+                    .for_each(|label| self.leave(*label, apart));
             }
-            Node::End if apart => self.ended = true,
+            Node::End if apart => {
+                self.missing.ended = true;
+                self.ever.ended = true;
+            }
             _ => {}
         }
     }
 
-    fn leave(&mut self, label: Label) {
-        if !self.left.contains(&label) && !self.together.contains(&label) {
-            self.left.push(label);
+    fn leave(&mut self, label: Label, apart: bool) {
+        if !apart {
+            self.whole.insert(label);
+            return;
+        }
+        self.split.insert(label);
+        if !self.together.contains(&label) {
+            self.missing.leave(label);
+            self.ever.leave(label);
         }
     }
 
@@ -161,23 +228,25 @@ impl Uniform {
                 Node::If { condition, then, otherwise } => {
                     // What the arms say about the condition itself counts in the next walk.
                     let apart = !self.value(*condition);
-                    self.apart += u32::from(apart);
+                    let before = self.branch(*condition);
                     self.walk(then);
+                    let behind = self.other_arm(before);
                     self.walk(otherwise);
                     self.apart -= u32::from(apart);
+                    self.missing.join(&behind);
                 }
                 Node::Block { label, body, .. } => {
                     self.walk(body);
-                    self.end_of_block(*label);
+                    self.end_of_block(*label, body);
                 }
                 Node::Loop { label, initial, body, .. } => {
                     self.pass(*label, initial, false);
-                    let (apart, outer) = (self.divergent.contains(label), self.left.clone());
+                    let (apart, outer) = (self.divergent.contains(label), self.ever.left.clone());
                     self.apart += u32::from(apart);
                     self.walk(body);
                     self.apart -= u32::from(apart);
                     // Invocations that left it for good are missing in later iterations.
-                    if !apart && self.left.iter().any(|label| !outer.contains(label)) {
+                    if !apart && self.ever.left.iter().any(|label| !outer.contains(label)) {
                         self.diverge(*label);
                     }
                 }
