@@ -249,6 +249,12 @@ fn access_edit(edit: &Edit, dialect: Dialect, dispatch: &DispatchContext<'_>) ->
         (Edit::InsertBarrier { before, after, place, scope, classes, early_return }, _) => {
             let barrier = barrier(*scope, *classes, dialect, lowered);
             let put = format!("put `{barrier}` {}", gap(*before, *after, *place, dispatch));
+            let put = match scope {
+                Scope::Subgroup => {
+                    format!("{put} (with the subgroup size that ran, all that come there are one subgroup)")
+                }
+                _ => put,
+            };
             match early_return {
                 false => put,
                 true => format!(
