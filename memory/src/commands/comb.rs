@@ -47,8 +47,8 @@ impl Comb {
     }
 }
 
-/// What an operation accessed. Parts are in the order of what they hold of the same bytes; in each of them the
-/// combs are in the order of their first bytes.
+/// What an operation accessed. Parts are in the order of what they hold of the same bytes; in each of them
+/// the combs are in the order of their first bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Runs {
     pub(super) parts: Vec<Vec<Comb>>,
@@ -93,12 +93,12 @@ impl Runs {
         comb.bytes.meeting(bytes).map(of)
     }
 
-    /// The combs.
+    /// All combs, part by part.
     pub fn combs(&self) -> impl Iterator<Item = &Comb> {
         self.parts.iter().flatten()
     }
 
-    /// The combs, whose operands may be changed.
+    /// The same, whose operands may be changed.
     pub fn combs_mut(&mut self) -> impl Iterator<Item = &mut Comb> {
         self.parts.iter_mut().flatten()
     }

@@ -117,8 +117,8 @@ impl Teeth {
     }
 }
 
-/// The ranges of all these teeth by address: which of the list they are of, and their number there. The list is
-/// in the order of the first ranges.
+/// The ranges of all these teeth by address: which of the list they are of, and their number there. The list
+/// is in the order of the first ranges.
 pub(crate) fn by_address(list: &[Teeth]) -> impl Iterator<Item = (Range, usize, u32)> {
     // The next range of each of those that have begun: there may be far more in the list.
     let mut heap: BinaryHeap<Reverse<(Range, usize, u32)>> = BinaryHeap::new();

@@ -28,7 +28,8 @@ struct Stripes<T> {
     period: u64,
     /// An address at which a period begins, modulo its length.
     phase: u64,
-    /// Where each piece of a period ends, and its value; neighbours differ. The last one ends with the period.
+    /// Where each piece of a period ends, and its value; neighbours differ. The last one ends with the
+    /// period.
     pieces: SmallVec<[(u64, Option<T>); 4]>,
 }
 

@@ -249,8 +249,8 @@ impl Case<'_> {
         (id, missing)
     }
 
-    /// The same where the slice does not show what orders the two: that a visibility operation is missing, too,
-    /// is not known then.
+    /// The same where the slice does not show what orders the two: that a visibility operation is missing,
+    /// too, is not known then.
     fn known_availability(&self, common: Scope) -> (FindingId, Vec<Missing>) {
         match self.second.0.read && self.known.available {
             true => (FindingId::RaceNotVisible, vec![Missing::Visibility(common)]),
