@@ -136,8 +136,8 @@ impl Trace {
         self.sequence += 1;
         let Recent { events, forgotten } = self.groups.entry(group).or_default();
         if events.len() >= MOST_TRACED {
-            let oldest = events.drain(..MOST_TRACED / 2);
-            *forgotten = oldest.last().map_or(0, |event| event.sequence);
+            let mut oldest = events.drain(..MOST_TRACED / 2);
+            *forgotten = oldest.next_back().map_or(0, |event| event.sequence);
         }
         events.push(Traced { sequence: self.sequence, first, mask, count, time, what });
     }
