@@ -77,7 +77,7 @@ impl Host {
 
     /// Memory ended, or has other contents.
     pub fn forget(&mut self, range: Range) {
-        self.writes.update(&Teeth::one(range), |_| None);
+        self.writes.remove(&Teeth::one(range));
         self.forget_reads(range);
     }
 
@@ -102,7 +102,7 @@ impl Tracker {
                     add(&mut found, self.after_device(id, &record, true, tag, bytes));
                 }
             }
-            self.host_side.writes.update(&Teeth::one(range), |_| Some(write));
+            self.host_side.writes.set(range, write);
         }
         found
     }
@@ -241,7 +241,7 @@ impl Tracker {
     /// What the host did to bytes that the device writes now is past.
     pub(super) fn forget_host_before(&mut self, teeth: &Teeth, operand: &Operand) {
         if !operand.write.is_empty() {
-            self.host_side.writes.update(teeth, |_| None);
+            self.host_side.writes.remove(teeth);
             if !self.host_side.reads.is_empty() {
                 teeth.all().for_each(|range| self.host_side.forget_reads(range));
             }

@@ -146,11 +146,15 @@ impl Shadow {
     /// Records an access of all these bytes.
     pub fn record_all(&mut self, teeth: &Teeth, record: Record) {
         let mut after = After::new(record);
-        self.0.update(teeth, |cell| Some(after.of(cell)));
+        if teeth.count == 1 && !record.operand.write.is_empty() {
+            self.0.set(teeth.first, after.alone);
+        } else {
+            self.0.update(teeth, |cell| Some(after.of(cell)));
+        }
     }
 
     /// Forgets everything about `range` (memory was freed).
     pub fn forget(&mut self, range: Range) {
-        self.0.update(&Teeth::one(range), |_| None);
+        self.0.remove(&Teeth::one(range));
     }
 }

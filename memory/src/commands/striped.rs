@@ -30,11 +30,24 @@ struct Stripes<T> {
     phase: u64,
     /// Where each piece of a period ends, and its value; neighbours differ. The last one ends with the
     /// period.
-    pieces: SmallVec<[(u64, Option<T>); 4]>,
+    pieces: Pieces<T>,
+}
+
+type Pieces<T> = SmallVec<[(u64, Option<T>); 4]>;
+
+/// Adds a piece behind others.
+fn add<T: PartialEq>(pieces: &mut Pieces<T>, end: u64, value: Option<T>) {
+    match pieces.last_mut() {
+        Some((last, known)) if *known == value => *last = end,
+        _ => pieces.push((end, value)),
+    }
 }
 
 /// Entries that hold fewer periods are apart.
 const FEW_PERIODS: u64 = 2;
+
+/// Fewer teeth are no pattern.
+const FEW_TEETH: u32 = 8;
 
 /// Where more entries than these meet teeth, the values of these become no pattern.
 const MOST_MET: usize = 64;
@@ -66,6 +79,28 @@ impl<T: Clone + PartialEq> Stripes<T> {
 }
 
 impl<T: Clone + PartialEq> Pattern<T> {
+    /// The pieces of a period; nothing if no byte has a value.
+    fn of(period: u64, phase: u64, mut pieces: Pieces<T>) -> Option<Pattern<T>> {
+        match pieces.len() {
+            1 => pieces.pop().and_then(|(_, value)| value).map(Pattern::Whole),
+            _ => Some(Pattern::Stripes(Arc::new(Stripes { period, phase, pieces }))),
+        }
+    }
+
+    /// With all values as `becomes` makes them.
+    fn map(&self, becomes: &mut impl FnMut(Option<&T>) -> Option<T>) -> Option<Pattern<T>> {
+        match self {
+            Pattern::Whole(value) => becomes(Some(value)).map(Pattern::Whole),
+            Pattern::Stripes(stripes) => {
+                let mut all = Pieces::new();
+                for (end, value) in &stripes.pieces {
+                    add(&mut all, *end, becomes(value.as_ref()));
+                }
+                Pattern::of(stripes.period, stripes.phase, all)
+            }
+        }
+    }
+
     fn within(&self, run: Range) -> impl Iterator<Item = (Range, Option<&T>)> {
         let (whole, stripes) = match self {
             Pattern::Whole(value) => (Some((run, Some(value))), None),
@@ -95,33 +130,73 @@ impl<T: Clone + PartialEq> StripedMap<T> {
         self.0.values().flat_map(Pattern::values)
     }
 
-    /// Gives bytes of each of these ranges the value that `becomes` makes of theirs.
-    pub fn update(&mut self, teeth: &Teeth, mut becomes: impl FnMut(Option<&T>) -> Option<T>) {
-        if teeth.count > 1 && self.0.within(teeth.span()).nth(MOST_MET).is_some() {
-            teeth.all().for_each(|tooth| self.update_span(&Teeth::one(tooth), &mut becomes));
-        } else {
-            self.update_span(teeth, &mut becomes);
+    /// Bytes of these ranges have no value any more.
+    pub fn remove(&mut self, teeth: &Teeth) {
+        let span = teeth.span();
+        if self.0.within(span).next().is_none() {
+            return;
+        }
+        match teeth.count {
+            1 => _ = self.0.take(span),
+            _ => self.update(teeth, |_| None),
         }
     }
 
-    fn update_span(&mut self, teeth: &Teeth, becomes: &mut impl FnMut(Option<&T>) -> Option<T>) {
+    /// Gives bytes of each of these ranges the value that `becomes` makes of theirs.
+    pub fn update(&mut self, teeth: &Teeth, mut becomes: impl FnMut(Option<&T>) -> Option<T>) {
         let span = teeth.span();
-        if teeth.count == 1
-            && let Some(Pattern::Whole(value)) = self.0.exact(span)
-            && let Some(new) = becomes(Some(value))
+        if teeth.count < FEW_TEETH || self.0.within(span).nth(MOST_MET).is_some() {
+            teeth.all().for_each(|tooth| self.update_run(tooth, &mut becomes));
+            return;
+        }
+        let mut at = span.start;
+        for (run, pattern) in self.0.take(span) {
+            self.lay(Range { start: at, end: run.start }, None, teeth, &mut becomes);
+            at = run.end;
+            self.lay(run, Some(pattern), teeth, &mut becomes);
+        }
+        self.lay(Range { start: at, end: span.end }, None, teeth, &mut becomes);
+        self.0.join(span);
+    }
+
+    /// Gives all bytes of a run a value.
+    pub fn set(&mut self, run: Range, value: T) {
+        match self.0.exact(run) {
+            // The same bytes again.
+            Some(pattern) => *pattern = Pattern::Whole(value),
+            None => {
+                self.0.take(run);
+                self.insert(run, Some(Pattern::Whole(value)));
+            }
+        }
+        self.0.join(run);
+    }
+
+    fn update_run(&mut self, run: Range, becomes: &mut impl FnMut(Option<&T>) -> Option<T>) {
+        if let Some(pattern) = self.0.exact(run)
+            && let Some(new) = pattern.map(becomes)
         {
             // The same bytes again.
-            *value = new;
-        } else {
-            let mut at = span.start;
-            for (run, pattern) in self.0.take(span) {
-                self.lay(Range { start: at, end: run.start }, None, teeth, becomes);
-                at = run.end;
-                self.lay(run, Some(pattern), teeth, becomes);
-            }
-            self.lay(Range { start: at, end: span.end }, None, teeth, becomes);
+            *pattern = new;
+            self.0.join(run);
+            return;
         }
-        self.0.join(span);
+        let (mut at, mut gaps) = (run.start, SmallVec::<[Range; 4]>::new());
+        let mut gone = SmallVec::<[Range; 4]>::new();
+        for (part, pattern) in self.0.split(run) {
+            gaps.push(Range { start: at, end: part.start });
+            at = part.end;
+            match pattern.map(becomes) {
+                Some(new) => *pattern = new,
+                None => gone.push(part),
+            }
+        }
+        gaps.push(Range { start: at, end: run.end });
+        gone.into_iter().for_each(|part| drop(self.0.take(part)));
+        for gap in gaps.into_iter().filter(|gap| gap.start < gap.end) {
+            self.insert(gap, becomes(None).map(Pattern::Whole));
+        }
+        self.0.join(run);
     }
 
     /// Updates a run that is not in the map, and had these values.
@@ -135,15 +210,9 @@ impl<T: Clone + PartialEq> StripedMap<T> {
         if run.len() == 0 {
             return;
         }
-        // A period, and how much of it is a tooth; what is all one tooth goes by the period that it has.
-        let period = match (&pattern, teeth.count) {
-            (Some(Pattern::Stripes(stripes)), 1) => Some((stripes.period, stripes.phase, stripes.period)),
-            (_, 1) => None,
-            (Some(Pattern::Stripes(stripes)), _) if stripes.period != teeth.stride => None,
-            _ => Some((teeth.stride, teeth.first.start % teeth.stride, teeth.first.len())),
-        };
-        let period = period.filter(|(period, ..)| run.len() / period >= FEW_PERIODS);
-        let Some((period, phase, length)) = period else {
+        let (period, phase) = (teeth.stride, teeth.first.start % teeth.stride);
+        let other = matches!(&pattern, Some(Pattern::Stripes(stripes)) if stripes.period != period);
+        if other || run.len() / period < FEW_PERIODS {
             for (part, value) in pieces(pattern.as_ref(), run) {
                 let mut at = part.start;
                 for tooth in teeth.meeting(part).map(|index| teeth.at(index).cut(part)) {
@@ -154,28 +223,21 @@ impl<T: Clone + PartialEq> StripedMap<T> {
                 self.insert(Range { start: at, end: part.end }, value.cloned().map(Pattern::Whole));
             }
             return;
-        };
-        let mut all: SmallVec<[(u64, Option<T>); 4]> = SmallVec::new();
-        let mut add = |end: u64, value: Option<T>| match all.last_mut() {
-            Some((last, known)) if *known == value => *last = end,
-            _ => all.push((end, value)),
-        };
+        }
+        let length = teeth.first.len();
+        let mut all = Pieces::new();
         // A period from the beginning of a tooth on; where in memory it is does not matter.
         let from = run.start + (phase + period - run.start % period) % period;
         for (part, value) in pieces(pattern.as_ref(), Range::new(from, period)) {
             let (start, end) = (part.start - from, part.end - from);
             if start < length {
-                add(end.min(length), becomes(value));
+                add(&mut all, end.min(length), becomes(value));
             }
             if end > length {
-                add(end, value.cloned());
+                add(&mut all, end, value.cloned());
             }
         }
-        let pattern = match all.len() {
-            1 => all.pop().and_then(|(_, value)| value).map(Pattern::Whole),
-            _ => Some(Pattern::Stripes(Arc::new(Stripes { period, phase, pieces: all }))),
-        };
-        self.insert(run, pattern);
+        self.insert(run, Pattern::of(period, phase, all));
     }
 
     fn insert(&mut self, run: Range, pattern: Option<Pattern<T>>) {
@@ -214,7 +276,7 @@ mod tests {
                         0 => first.len() + 1 + random.below::<u64>(20),
                         _ => 16.max(first.len() + 1),
                     };
-                    teeth.count = 2 + random.below::<u32>(12);
+                    teeth.count = 2 + random.below::<u32>(16);
                 }
                 let kind = random.below(3);
                 let becomes = |value: Option<&Vec<u32>>| match kind {
