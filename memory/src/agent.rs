@@ -138,6 +138,31 @@ impl SubgroupIdentity {
 /// consecutive.
 pub type AgentId = u32;
 
+/// Agents at equal steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct AgentSteps {
+    pub first: AgentId,
+    pub step: AgentId,
+}
+
+impl AgentSteps {
+    /// One agent.
+    pub fn one(first: AgentId) -> AgentSteps {
+        AgentSteps { first, step: 0 }
+    }
+
+    pub fn at(self, index: u32) -> AgentId {
+        self.first.wrapping_add(self.step.wrapping_mul(index))
+    }
+
+    /// The first `count`, with this one behind them, if that is at an equal step; a second one says which.
+    pub fn with(self, count: u32, agent: AgentId) -> Option<AgentSteps> {
+        let step = if count == 1 { agent.wrapping_sub(self.first) } else { self.step };
+        let with = AgentSteps { step, ..self };
+        (with.at(count) == agent).then_some(with)
+    }
+}
+
 /// Turns agent numbers into what the program can see.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Numbering {

@@ -2,15 +2,13 @@
 
 use super::range::{Range, Teeth};
 use super::shadow::Operand;
-use crate::agent::{AgentId, Numbering};
+use crate::agent::{AgentId, AgentSteps, Numbering};
 
 /// Runs of bytes of equal lengths and distances, the teeth, that one kind of access touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Comb {
     pub(super) bytes: Teeth,
-    /// Who accesses the first tooth, and the distance to who accesses the next.
-    agent: AgentId,
-    step: u32,
+    by: AgentSteps,
     /// The access to the first tooth.
     pub operand: Operand,
 }
@@ -18,16 +16,15 @@ pub struct Comb {
 impl Comb {
     /// One run of bytes.
     pub(super) fn one(first: Range, agent: AgentId, operand: Operand) -> Comb {
-        Comb { bytes: Teeth::one(first), agent, step: 0, operand }
+        Comb { bytes: Teeth::one(first), by: AgentSteps::one(agent), operand }
     }
 
     /// Takes in a run as the next tooth, if it is one.
     pub(super) fn extend(&mut self, range: Range, agent: AgentId) -> bool {
-        let count = self.bytes.count;
-        let step = if count == 1 { agent.wrapping_sub(self.agent) } else { self.step };
-        let fits = agent == self.agent.wrapping_add(step.wrapping_mul(count)) && self.bytes.extend(range);
+        let Some(by) = self.by.with(self.bytes.count, agent) else { return false };
+        let fits = self.bytes.extend(range);
         if fits {
-            self.step = step;
+            self.by = by;
         }
         fits
     }
@@ -41,7 +38,7 @@ impl Comb {
     fn operand(&self, index: u32, numbering: Option<&Numbering>) -> Operand {
         let mut operand = self.operand;
         if let (Some((_, by)), Some(numbering), true) = (&mut operand.shader, numbering, index > 0) {
-            *by = numbering.invocation(self.agent.wrapping_add(self.step.wrapping_mul(index)));
+            *by = numbering.invocation(self.by.at(index));
         }
         operand
     }
@@ -78,19 +75,18 @@ impl Runs {
 
     /// The accesses, each tooth of a comb for itself.
     pub fn iter(&self) -> impl Iterator<Item = (Range, Operand)> {
-        let of = move |comb: &Comb| {
-            let comb = *comb;
-            (0..comb.bytes.count)
-                .map(move |index| (comb.bytes.at(index), comb.operand(index, self.numbering.as_ref())))
-        };
-        self.combs().flat_map(of)
+        self.combs().flat_map(move |comb| self.of(comb, 0..comb.bytes.count))
     }
 
     /// The accesses to bytes of a range by this comb of them.
     pub(super) fn meeting(&self, comb: &Comb, bytes: Range) -> impl Iterator<Item = (Range, Operand)> {
-        let comb = *comb;
-        let of = move |index| (comb.bytes.at(index).cut(bytes), comb.operand(index, self.numbering.as_ref()));
-        comb.bytes.meeting(bytes).map(of)
+        self.of(comb, comb.bytes.meeting(bytes)).map(move |(tooth, operand)| (tooth.cut(bytes), operand))
+    }
+
+    /// The accesses to some teeth of a comb.
+    fn of(&self, comb: &Comb, numbers: std::ops::Range<u32>) -> impl Iterator<Item = (Range, Operand)> {
+        let (comb, numbering) = (*comb, self.numbering);
+        numbers.map(move |index| (comb.bytes.at(index), comb.operand(index, numbering.as_ref())))
     }
 
     /// All combs, part by part.

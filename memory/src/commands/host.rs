@@ -76,9 +76,11 @@ impl Host {
     }
 
     /// Memory ended, or has other contents.
-    pub fn forget(&mut self, range: Range) {
-        self.writes.remove(&Teeth::one(range));
-        self.forget_reads(range);
+    pub fn forget(&mut self, teeth: &Teeth) {
+        self.writes.remove(teeth);
+        if !self.reads.is_empty() {
+            teeth.all().for_each(|range| self.forget_reads(range));
+        }
     }
 
     fn forget_reads(&mut self, range: Range) {
@@ -241,10 +243,7 @@ impl Tracker {
     /// What the host did to bytes that the device writes now is past.
     pub(super) fn forget_host_before(&mut self, teeth: &Teeth, operand: &Operand) {
         if !operand.write.is_empty() {
-            self.host_side.writes.remove(teeth);
-            if !self.host_side.reads.is_empty() {
-                teeth.all().for_each(|range| self.host_side.forget_reads(range));
-            }
+            self.host_side.forget(teeth);
         }
     }
 

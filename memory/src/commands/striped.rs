@@ -213,14 +213,9 @@ impl<T: Clone + PartialEq> StripedMap<T> {
         let (period, phase) = (teeth.stride, teeth.first.start % teeth.stride);
         let other = matches!(&pattern, Some(Pattern::Stripes(stripes)) if stripes.period != period);
         if other || run.len() / period < FEW_PERIODS {
-            for (part, value) in pieces(pattern.as_ref(), run) {
-                let mut at = part.start;
-                for tooth in teeth.meeting(part).map(|index| teeth.at(index).cut(part)) {
-                    self.insert(Range { start: at, end: tooth.start }, value.cloned().map(Pattern::Whole));
-                    self.insert(tooth, becomes(value).map(Pattern::Whole));
-                    at = tooth.end;
-                }
-                self.insert(Range { start: at, end: part.end }, value.cloned().map(Pattern::Whole));
+            self.insert(run, pattern);
+            for index in teeth.meeting(run) {
+                self.update_run(teeth.at(index).cut(run), becomes);
             }
             return;
         }

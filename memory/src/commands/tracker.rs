@@ -6,7 +6,7 @@ use super::comb::{Comb, Runs};
 use super::dependency::{AccessScope, Accesses, Dependency, Stages};
 use super::explain::{self, Hazard, SemaphoreUse, Suggested};
 use super::host::{Host, HostHazard};
-use super::range::Range;
+use super::range::{Range, Teeth};
 use super::runs::{Joined, together};
 use super::shadow::{Operand, Record, Shadow};
 use crate::scope::Scope;
@@ -460,7 +460,7 @@ impl Tracker {
     pub fn forget(&mut self, range: Range) {
         self.shadow.forget(range);
         self.host.forget(range);
-        self.host_side.forget(range);
+        self.host_side.forget(&Teeth::one(range));
         self.bindings.forget(range);
         self.queues.values_mut().for_each(|queue| queue.forget(range));
     }

@@ -2,7 +2,7 @@
 
 use super::cell::Cell;
 use super::order::Record;
-use super::topology::AgentId;
+use crate::agent::AgentSteps;
 use crate::commands::{Range, Teeth, by_address};
 
 /// A read of device memory, joined with its neighbours of the same instruction: the first byte, the one
@@ -15,17 +15,16 @@ struct Comb {
     bytes: Teeth,
     /// Who made the first.
     reader: Record,
-    /// From the agent of one to that of the next.
-    agents: AgentId,
+    by: AgentSteps,
 }
 
 impl Comb {
     fn of((start, end, reader): EarlyRead) -> Comb {
-        Comb { bytes: Teeth::one(Range { start, end }), reader, agents: 0 }
+        Comb { bytes: Teeth::one(Range { start, end }), reader, by: AgentSteps::one(reader.agent) }
     }
 
     fn reader(&self, n: u32) -> Record {
-        Record { agent: self.reader.agent.wrapping_add(n.wrapping_mul(self.agents)), ..self.reader }
+        Record { agent: self.by.at(n), ..self.reader }
     }
 
     /// Whether the read is part of it now.
@@ -36,10 +35,14 @@ impl Comb {
                 (first.start, first.end) = (first.start.min(start), first.end.max(end));
                 return true;
             }
-            self.agents = reader.agent.wrapping_sub(self.reader.agent);
         }
-        // Ascending, so that they can be told in order.
-        self.reader(self.bytes.count) == reader && self.bytes.extend(Range { start, end })
+        let Some(by) = self.by.with(self.bytes.count, reader.agent) else { return false };
+        let alike = Record { agent: self.reader.agent, ..reader } == self.reader;
+        let fits = alike && self.bytes.extend(Range { start, end });
+        if fits {
+            self.by = by;
+        }
+        fits
     }
 }
 

@@ -253,6 +253,7 @@ impl Shadow {
                 match run.expanded() {
                     None if run.how == How::Owned => {
                         let mut at = 4 * word;
+                        // Owned words are accessed whole, so that nothing lies between those of neighbours.
                         let alike = |a: &Owned, b: &Owned| (a.owner, a.state) == (b.owner, b.state);
                         for words in words_of(owned, place).chunk_by(alike) {
                             let end = at + 4 * words.len() as u64;

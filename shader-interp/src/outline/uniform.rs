@@ -42,11 +42,6 @@ pub(super) struct Missing {
     ended: bool,
 }
 
-/// Whether nobody goes on behind the node.
-fn ends_region(node: &Node) -> bool {
-    matches!(node, Node::Switch { .. } | Node::Leave { .. } | Node::Repeat { .. } | Node::End)
-}
-
 impl Missing {
     fn is_nobody(&self) -> bool {
         self.left.is_empty() && !self.ended
@@ -62,6 +57,11 @@ impl Missing {
         self.ended |= other.ended;
         other.left.iter().for_each(|label| self.leave(*label));
     }
+}
+
+/// Whether nobody goes on behind the node.
+fn ends_region(node: &Node) -> bool {
+    matches!(node, Node::Switch { .. } | Node::Leave { .. } | Node::Repeat { .. } | Node::End)
 }
 
 impl Uniform {
@@ -123,8 +123,9 @@ impl Uniform {
         self.missing.join(first_arm);
     }
 
-    /// Those who left the block are back; `falls`: others come there without leaving it.
+    /// Those who left the block are back.
     pub fn end_of_block(&mut self, label: Label, body: &Region) {
+        // Others may come there without leaving it.
         let falls = !body.last().is_some_and(ends_region);
         let (split, whole) = (self.split.remove(&label), self.whole.remove(&label));
         self.ever.left.retain(|left| *left != label);

@@ -5,6 +5,7 @@ use super::machine::{Machine, U, W, access, both, coherent, semantics};
 use super::*;
 use crate::access::AtomicOp;
 use crate::agent::Placement;
+use crate::commands::Range;
 use crate::random::Random;
 use std::collections::BTreeSet;
 
@@ -172,6 +173,22 @@ fn run(seed: u64, only_order: bool) -> ((Vec<u32>, BTreeSet<Told>), bool) {
     let told =
         |finding: Finding| (finding.id.name(), finding.accesses.iter().map(|access| access.site).collect());
     ((got, machine.end().into_iter().map(told).collect()), halves)
+}
+
+/// Words of which an invocation read one byte each, beside others that are whole.
+#[test]
+fn bytes_that_were_not_read_are_not_told() {
+    let byte = machine::How { size: 1, ..machine::SHARED };
+    let mut machine = Machine::stale();
+    for word in 0..4 {
+        machine.load(1, 0, U, 4 * word, byte);
+    }
+    machine.load(2, 1, U, 32, machine::SHARED);
+    machine.store(3, 2, U, 48, machine::SHARED, 7);
+    let touched = machine.memory.footprint();
+    let starts = [0x1000, 0x1004, 0x1008, 0x100c].map(|start| Range::new(start, 1));
+    let rest = [0x1020, 0x1030].map(|start| Range::new(start, 4));
+    assert!(touched.iter().map(|(range, _)| range).eq(starts.into_iter().chain(rest)), "{touched:?}");
 }
 
 #[test]
