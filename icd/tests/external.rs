@@ -352,36 +352,41 @@ fn what_is_not_shared_is_refused() {
 
 #[test]
 fn memory_of_the_application_is_device_memory() {
-    both("memory_of_the_application_is_device_memory", || {
-        let side = Side::new();
-        let host = ash::ext::external_memory_host::Device::new(&side.v.instance, &side.v.device);
-        let kind = vk::ExternalMemoryHandleTypeFlags::HOST_ALLOCATION_EXT;
-        let layout = std::alloc::Layout::from_size_align(4096, 4096).unwrap();
-        // SAFETY: valid usage; the memory stays until the process ends.
-        unsafe {
-            let pointer = std::alloc::alloc_zeroed(layout);
-            let mut found = vk::MemoryHostPointerPropertiesEXT::default();
-            let ask = host.fp().get_memory_host_pointer_properties_ext;
-            let device = side.v.device.handle();
-            assert_eq!(ask(device, kind, pointer.cast(), &mut found), vk::Result::SUCCESS);
-            assert_eq!(found.memory_type_bits & 2, 2);
-            let odd = pointer.wrapping_add(1);
-            assert_ne!(ask(device, kind, odd.cast(), &mut found), vk::Result::SUCCESS);
-            let mut import =
-                vk::ImportMemoryHostPointerInfoEXT::default().handle_type(kind).host_pointer(pointer.cast());
-            let extend = &mut |info: &mut vk::MemoryAllocateInfo<'_>| {
-                info.p_next = std::ptr::from_mut(&mut import).cast()
-            };
-            let (buffer, memory) = side.buffer(kind, extend);
-            let words = pointer.cast::<u32>();
-            words.write(3);
-            let (copied, _, seen) = side.v.buffer(SIZE, 1);
-            side.v.run(side.copy(buffer, copied));
-            assert_eq!(side.v.words(seen, 2), [3, 0]);
-            side.v.run(side.fill(buffer));
-            assert_eq!(words.add(63).read_volatile(), 7);
-            let mapped = side.v.device.map_memory(memory, 0, 4096, vk::MemoryMapFlags::empty()).unwrap();
-            assert_eq!(mapped.cast(), pointer);
-        }
-    });
+    both("memory_of_the_application_is_device_memory", || [1, 2].into_iter().for_each(imported_as));
+}
+
+/// Memory of the application as memory of a type.
+fn imported_as(memory_type: u32) {
+    let side = Side::new();
+    let host = ash::ext::external_memory_host::Device::new(&side.v.instance, &side.v.device);
+    let kind = vk::ExternalMemoryHandleTypeFlags::HOST_ALLOCATION_EXT;
+    let layout = std::alloc::Layout::from_size_align(4096, 4096).unwrap();
+    // SAFETY: valid usage; the memory stays until the process ends.
+    unsafe {
+        let pointer = std::alloc::alloc_zeroed(layout);
+        let mut found = vk::MemoryHostPointerPropertiesEXT::default();
+        let ask = host.fp().get_memory_host_pointer_properties_ext;
+        let device = side.v.device.handle();
+        assert_eq!(ask(device, kind, pointer.cast(), &mut found), vk::Result::SUCCESS);
+        // Clients look for their device-local type, too.
+        assert_eq!(found.memory_type_bits & 0b110, 0b110);
+        let odd = pointer.wrapping_add(1);
+        assert_ne!(ask(device, kind, odd.cast(), &mut found), vk::Result::SUCCESS);
+        let mut import =
+            vk::ImportMemoryHostPointerInfoEXT::default().handle_type(kind).host_pointer(pointer.cast());
+        let extend = &mut |info: &mut vk::MemoryAllocateInfo<'_>| {
+            info.p_next = std::ptr::from_mut(&mut import).cast();
+            info.memory_type_index = memory_type;
+        };
+        let (buffer, memory) = side.buffer(kind, extend);
+        let words = pointer.cast::<u32>();
+        words.write(3);
+        let (copied, _, seen) = side.v.buffer(SIZE, 1);
+        side.v.run(side.copy(buffer, copied));
+        assert_eq!(side.v.words(seen, 2), [3, 0]);
+        side.v.run(side.fill(buffer));
+        assert_eq!(words.add(63).read_volatile(), 7);
+        let mapped = side.v.device.map_memory(memory, 0, 4096, vk::MemoryMapFlags::empty()).unwrap();
+        assert_eq!(mapped.cast(), pointer);
+    }
 }

@@ -59,8 +59,8 @@ pub const ORDINARY: u32 = 0b10_1111;
 pub const SPARSE: u32 = 0b1;
 /// `minImportedHostPointerAlignment`, in bytes.
 pub const POINTER_ALIGNMENT: u64 = 4096;
-/// `memoryTypeBits` of the application's own memory: the coherent types of the heap that is not device-local.
-pub const APPLICATION: u32 = 0b10_0010;
+/// `memoryTypeBits` of the application's own memory: the types that are coherent on every profile.
+pub const APPLICATION: u32 = 0b10_0110;
 /// `memoryTypeBits` of images with transient attachment usage.
 pub const TRANSIENT: u32 = 0b11_1111;
 
