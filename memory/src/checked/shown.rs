@@ -47,11 +47,16 @@ impl Shown {
             return each(bytes);
         }
         let mut at = bytes.start;
-        while at < bytes.end {
-            let Some((range, part)) = self.part(kind, at) else { return each(Range { start: at, ..bytes }) };
-            let end = range.end.min(bytes.end);
-            each(Range::new(at.wrapping_add(part.shown), end - at));
+        let parts = self.0.get(&(kind.site, kind.variable)).map(|parts| parts.within(bytes));
+        for (Range { start, end }, part) in parts.into_iter().flatten() {
+            if at < start {
+                each(Range { start: at, end: start });
+            }
+            each(Range::new(start.wrapping_add(part.shown), end - start));
             at = end;
+        }
+        if at < bytes.end {
+            each(Range { start: at, ..bytes });
         }
     }
 }

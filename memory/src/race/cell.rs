@@ -53,6 +53,14 @@ impl Cell {
         self.history == 0 && self.write.kind == 0 && self.readers[0].kind == 0
     }
 
+    /// Whether it says the same of its word as another one, but for agents, times and values.
+    #[inline]
+    pub(super) fn is_like(&self, other: &Cell) -> bool {
+        let kinds =
+            |cell: &Cell| (cell.write.kind, cell.readers.map(|reader| reader.kind), cell.reader_bytes);
+        self.history == 0 && other.history == 0 && kinds(self) == kinds(other)
+    }
+
     /// Remembers a reader of these bytes; `near` says how the two that are known stand to it, if there are
     /// two.
     #[inline(always)]

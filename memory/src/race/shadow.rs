@@ -247,35 +247,53 @@ impl Shadow {
             self.index.iter().map(|(number, index)| (*number, *index)).collect();
         numbers.retain(|(_, index)| self.pages[*index as usize].epoch == self.epoch);
         numbers.sort_unstable();
+        // Runs that have one cell, and the next one may be alike.
+        let mut open: Option<(u64, u64, &Cell)> = None;
+        let mut tell = |part: Option<(u64, u64, &Cell)>| {
+            if let Some((start, end, cell)) = part {
+                each(start, end, cell);
+            }
+        };
         for (number, index) in numbers {
             let Page { runs, owned, .. } = &self.pages[index as usize];
             for (word, (place, run)) in (number * CELLS as u64..).step_by(RUN).zip(runs.iter().enumerate()) {
                 match run.expanded() {
                     None if run.how == How::Owned => {
+                        tell(open.take());
                         let mut at = 4 * word;
                         // Owned words are accessed whole, so that nothing lies between those of neighbours.
                         let alike = |a: &Owned, b: &Owned| (a.owner, a.state) == (b.owner, b.state);
                         for words in words_of(owned, place).chunk_by(alike) {
                             let end = at + 4 * words.len() as u64;
-                            each(at, end, &self.states.cell(&words[0]));
+                            tell(Some((at, end, &self.states.cell(&words[0]))));
                             at = end;
                         }
                     }
                     Some(cells) => {
+                        tell(open.take());
                         for (word, cell) in (word..).zip(cells) {
                             match self.split.peek(cell) {
                                 Some([low, high]) => {
-                                    each(4 * word, 4 * word + 2, low);
-                                    each(4 * word + 2, 4 * word + 4, high);
+                                    tell(Some((4 * word, 4 * word + 2, low)));
+                                    tell(Some((4 * word + 2, 4 * word + 4, high)));
                                 }
-                                None => each(4 * word, 4 * word + 4, cell),
+                                None => tell(Some((4 * word, 4 * word + 4, cell))),
                             }
                         }
                     }
-                    None => each(4 * word, 4 * (word + RUN as u64), &run.first),
+                    None => {
+                        let (start, end) = (4 * word, 4 * (word + RUN as u64));
+                        match &mut open {
+                            Some((_, behind, cell)) if *behind == start && cell.is_like(&run.first) => {
+                                *behind = end;
+                            }
+                            _ => tell(open.replace((start, end, &run.first))),
+                        }
+                    }
                 }
             }
         }
+        tell(open);
     }
 
     /// The reads that came before the dispatch's first write of their words, by address and kind.
