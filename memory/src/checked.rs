@@ -222,6 +222,7 @@ impl CheckedMemory {
         self.groups = Groups::default();
         self.read_only = ReadOnly::default();
         self.shadow.shrink();
+        self.core.tell_counted();
         self.core.report.take()
     }
 
@@ -439,6 +440,7 @@ impl MemorySystem for CheckedMemory {
     }
 
     fn new_findings(&mut self) -> Vec<Finding> {
+        self.core.tell_counted();
         self.core.report.new_findings()
     }
 

@@ -1,10 +1,10 @@
 //! The kinds of accesses that a dispatch makes, numbered.
 
 use crate::access::{Access, Reference, Site};
-use crate::race::StaticAccess;
+use crate::race::{AgentId, Cell, HALF_BYTES, StaticAccess};
 use crate::scope::{Scope, Semantics, StorageClasses};
 use rustc_hash::FxHashMap;
-use std::cell::Cell;
+use std::cell::RefCell;
 
 /// What an instruction does with the location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -31,9 +31,9 @@ bitflags::bitflags! {
         const KNOWN = 1;
         /// The earlier one is atomic.
         const ATOMIC = 2;
-        /// They have one reference.
-        const SAME = 4;
-        /// And both are non-private.
+        /// Of one agent the earlier one is ordered before this one.
+        const OWN = 4;
+        /// They have one reference, and both are non-private.
         const SHARED = 8;
         /// Both are mutually ordered atomics.
         const MUTUAL = 16;
@@ -47,19 +47,30 @@ bitflags::bitflags! {
         const OUTLASTS = 256;
         /// The earlier one is more available: of one agent, times are looked at.
         const MORE_AVAILABLE = 512;
+        /// Of one agent the two race, which was told so often that it is only counted from now on.
+        const TOLD = 1024;
     }
 }
 
-/// So many kinds are known in pairs.
-const PAIRED: usize = 32;
+type Known = std::cell::Cell<Looked>;
+
+/// Of so many kinds, 1 << `PAIRED`, pairs are known: an unrolled transform has hundreds.
+const PAIRED: u32 = 11;
+/// The same at first.
+const SMALL: u32 = 4;
 
 /// Numbers kinds; number 0 is never used.
 #[derive(Clone)]
 pub(super) struct AccessTable {
     list: Vec<StaticAccess>,
     /// Of the first ones, beside each earlier one: what is known, or nothing yet.
-    looked: Vec<[Cell<Looked>; PAIRED]>,
+    looked: Vec<Known>,
+    /// Those of one are 1 << `row`.
+    row: u32,
     index: FxHashMap<StaticAccess, u32>,
+    /// So many pairs of one agent race and are only counted, and how often they were.
+    told: u32,
+    counted: RefCell<FxHashMap<(u32, u32), u64>>,
     /// The last kind of each site.
     recent: Vec<Option<Recent>>,
     /// Workgroup variables that lie over others: they share the first one's reference.
@@ -81,7 +92,10 @@ impl AccessTable {
         let nobody = StaticAccess::plain(Site(0), Default::default(), u32::MAX, false);
         AccessTable {
             list: vec![nobody],
-            looked: Vec::new(),
+            looked: vec![Known::default(); 1 << (2 * SMALL)],
+            row: SMALL,
+            told: 0,
+            counted: RefCell::default(),
             index: FxHashMap::default(),
             recent: Vec::new(),
             overlaid,
@@ -97,25 +111,43 @@ impl AccessTable {
         &self.list[number as usize]
     }
 
+    #[inline(always)]
+    fn known(&self, number: u32, earlier: u32) -> Option<&Known> {
+        let inside = (number | earlier) >> self.row == 0;
+        self.looked.get((number << self.row | earlier) as usize).filter(|_| inside)
+    }
+
+    /// Every kind in the list has a row.
+    fn make_room(&mut self) {
+        if self.list.len() > 1 << self.row && self.row < PAIRED {
+            let old = std::mem::replace(&mut self.looked, vec![Known::default(); 1 << (2 * self.row + 2)]);
+            for (number, row) in old.chunks(1 << self.row).enumerate() {
+                let start = number << (self.row + 1);
+                self.looked[start..start + row.len()].clone_from_slice(row);
+            }
+            self.row += 1;
+        }
+    }
+
     /// What is known of the kind `earlier` beside this one.
     #[inline(always)]
     pub fn beside(&self, number: u32, earlier: u32) -> Looked {
-        let place = self.looked.get(number as usize).and_then(|row| row.get(earlier as usize));
-        match place.map(Cell::get) {
+        let place = self.known(number, earlier);
+        match place.map(Known::get) {
             Some(looked) if looked.contains(Looked::KNOWN) => looked,
             _ => self.look(number, earlier, place),
         }
     }
 
     #[cold]
-    fn look(&self, number: u32, earlier: u32, place: Option<&Cell<Looked>>) -> Looked {
+    fn look(&self, number: u32, earlier: u32, place: Option<&Known>) -> Looked {
         let (own, earlier) = (self.get(number), self.get(earlier));
         let same = own.reference == earlier.reference;
         let mutual = same && own.atomic && earlier.atomic && own.size == earlier.size;
         let level = own.level.min(earlier.level);
         let mut looked = Looked::KNOWN;
         looked.set(Looked::ATOMIC, earlier.atomic);
-        looked.set(Looked::SAME, same);
+        looked.set(Looked::OWN, earlier.precedes_own(own));
         looked.set(Looked::SHARED, earlier.shares(own));
         // Queue family and device scope: one instance in a dispatch.
         looked.set(Looked::MUTUAL, mutual && level >= Some(2));
@@ -128,6 +160,52 @@ impl AccessTable {
             place.set(looked);
         }
         looked
+    }
+
+    /// A race of one agent by accesses of these kinds, the later one a plain write, is only counted from now
+    /// on.
+    pub fn only_count(&mut self, number: u32, earlier: u32) {
+        let known = self.beside(number, earlier);
+        let place = self.known(number, earlier);
+        if let Some(place) = place.filter(|_| !known.contains(Looked::TOLD)) {
+            place.set(known | Looked::TOLD);
+            self.told += 1;
+        }
+    }
+
+    /// How many pairs of kinds are only counted.
+    #[inline(always)]
+    pub fn only_counted(&self) -> u32 {
+        self.told
+    }
+
+    /// An agent writes so many words, that have this cell, over what it accessed through another reference:
+    /// counts the races of their components, which are words, or `halves`. Accesses by `agent` are its own.
+    #[cold]
+    #[inline(never)]
+    pub fn count(&self, number: u32, cell: &Cell, agent: AgentId, (words, halves): (u64, bool)) {
+        let [first, latest] = cell.reader_bytes;
+        let earlier = [(&cell.readers[0], first), (&cell.readers[1], latest), (&cell.write, 15)];
+        for (earlier, bytes) in earlier {
+            if earlier.kind != 0
+                && earlier.agent == agent
+                && self.beside(number, earlier.kind).contains(Looked::TOLD)
+            {
+                let touched = HALF_BYTES.iter().filter(|half| bytes & **half != 0).count() as u64;
+                let components = if halves { touched } else { 1 };
+                *self.counted.borrow_mut().entry((earlier.kind, number)).or_default() += words * components;
+            }
+        }
+    }
+
+    /// About how many bytes what is known of pairs takes.
+    pub fn weight(&self) -> usize {
+        size_of_val(&self.looked[..])
+    }
+
+    /// What was counted since this was last asked, by the earlier and the later kind.
+    pub fn take_counted(&self) -> impl Iterator<Item = ((u32, u32), u64)> + use<> {
+        self.counted.take().into_iter()
     }
 
     /// The number of what this instruction does.
@@ -179,7 +257,7 @@ impl AccessTable {
         let number = *self.index.entry(kind).or_insert(next);
         if number == next {
             self.list.push(kind);
-            self.looked.resize_with(self.list.len().min(PAIRED), Default::default);
+            self.make_room();
         }
         let slot = at.0 as usize;
         if slot < 1 << 20 {

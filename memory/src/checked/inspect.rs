@@ -204,7 +204,7 @@ impl CheckedMemory {
 
     /// About how many bytes a copy of this takes.
     pub fn weight(&self) -> usize {
-        self.shadow.weight() + self.core.histories.weight()
+        self.shadow.weight() + self.core.histories.weight() + self.core.kinds.weight()
     }
 
     fn agent_of(&self, workgroup: u32, local_index: u32) -> AgentId {

@@ -219,7 +219,9 @@ pub(super) fn serve<C: Words, const NEAR: bool>(
                 for k in 0..words {
                     let at = offset + 4 * k;
                     let old = raw::load(view, at, 4, Ordering::Relaxed).unwrap_or(0) as u32;
-                    cells.joined(first + k).overwrite(fast.record(lane), old);
+                    let cell = cells.joined(first + k);
+                    fast.count(core, cell, lane, (1, halves));
+                    cell.overwrite(fast.record(lane), old);
                     let new = word(value, halves, k as usize, lane);
                     raw::store(view, at, 4, u64::from(new), Ordering::Relaxed);
                 }
@@ -329,6 +331,7 @@ impl<const NEAR: bool> FastPath<'_, NEAR> {
             } else {
                 break;
             };
+            self.count(core, cell, lane, (1, false));
             cell.overwrite(self.record(lane), old[0].0[lane]);
             todo &= todo - 1;
         }
@@ -358,6 +361,8 @@ pub(super) struct FastPath<'a, const NEAR: bool> {
     in_workgroup: bool,
     /// Somebody asks which instructions communicate.
     tells: bool,
+    /// Some races of one agent are [only counted](super::access_table::AccessTable::only_count).
+    counts: bool,
     /// The earlier kind looked at last, and what is known of it beside this one.
     last: u32,
     looked: Looked,
@@ -384,6 +389,7 @@ impl<'a, const NEAR: bool> FastPath<'a, NEAR> {
             in_workgroup: class == StorageClasses::WORKGROUP,
             times,
             tells: core.communicated.is_some(),
+            counts: core.kinds.only_counted() > 0,
             last: u32::MAX,
             looked: Looked::empty(),
             until: 0,
@@ -399,7 +405,7 @@ impl<'a, const NEAR: bool> FastPath<'a, NEAR> {
             self.until = if self.looked.contains(Looked::PASSED) { self.alone } else { self.full };
         }
         let local = self.is_local(earlier.agent);
-        let ordered = (self.looked.contains(Looked::SAME) && earlier.agent == agent)
+        let ordered = (self.looked.contains(Looked::OWN) && earlier.agent == agent)
             || self.passed(earlier)
             || (NEAR && self.subgroup.contains(agent) && self.passed_near(earlier));
         (ordered, self.looked.contains(Looked::MUTUAL) || (self.looked.contains(Looked::LOCAL) && local))
@@ -525,6 +531,22 @@ impl<'a, const NEAR: bool> FastPath<'a, NEAR> {
             && (cell.write.kind == 0 || self.order(core, &cell.write, AgentId::MAX).0)
     }
 
+    /// Whether the earlier access, which was looked at last, and a write by this agent race and are counted
+    /// when it writes.
+    #[inline(always)]
+    fn only_counts(&self, earlier: &Record, agent: AgentId) -> bool {
+        self.counts && self.looked.contains(Looked::TOLD) && earlier.agent == agent
+    }
+
+    /// Lane `lane` writes so many words with this cell, or their halves, which is the common case: counts
+    /// races.
+    #[inline(always)]
+    fn count(&self, core: &Core, cell: &Cell, lane: usize, words: (u64, bool)) {
+        if self.counts {
+            core.kinds.count(self.kind, cell, self.first_lane + lane as u32, words);
+        }
+    }
+
     /// Whether a plain store by lane `lane` to the word is the common case. Nothing of the cell stays then:
     /// only atomics are mutually ordered.
     #[inline(always)]
@@ -544,6 +566,7 @@ impl<'a, const NEAR: bool> FastPath<'a, NEAR> {
         for (keep, earlier) in keep.iter_mut().zip([cell.readers[0], cell.readers[1], cell.write]) {
             if earlier.kind != 0 {
                 let (ordered, mutual) = self.order(core, &earlier, agent);
+                let ordered = ordered || self.only_counts(&earlier, agent);
                 // Atomics that are less available take the general path: to ask would cost all of them.
                 let other = !ATOMIC && (earlier.agent != agent || earlier.time != self.times.of(lane));
                 if (!ordered && !mutual)

@@ -31,6 +31,8 @@ pub(super) struct AxiomContext<'a> {
 
 /// How often the fix of a finding is tried on one more occurrence: after 1, 2, 4 and so on.
 const MOST_LOOKS: u32 = 11;
+/// Occurrences from which on nothing more is looked at in those of one invocation.
+const ENOUGH: u64 = 1 << MOST_LOOKS;
 
 /// What an access outside of its object is.
 fn outside(defined: bool) -> FindingId {
@@ -361,6 +363,23 @@ impl Report {
             && finding.count >= 1 << *looks;
         *looks += u32::from(due);
         due
+    }
+
+    /// Races of one invocation by accesses of these kinds occurred so often.
+    pub fn occurred(&mut self, (earlier, later): (u32, u32), times: u64) {
+        let index = self.races.get(&(earlier, later, Within::Invocation));
+        if let Some(finding) = index.and_then(|index| self.findings.get_mut(*index)) {
+            finding.count += times;
+        }
+    }
+
+    /// Whether further occurrences of this race of one invocation, of which the later access only writes, say
+    /// nothing more.
+    pub fn is_told(&self, pair: &Pair<'_>) -> bool {
+        let own = pair.earlier.agent == pair.later.agent && !pair.later_kind.read && !pair.later_kind.atomic;
+        let index = own.then(|| self.races.get(&(pair.earlier.kind, pair.later.kind, Within::Invocation)));
+        let finding = index.flatten().and_then(|index| self.findings.get(*index));
+        finding.is_some_and(|finding| finding.count >= ENOUGH)
     }
 
     /// A race that is confirmed. `same`: the later access stores the values that are there.

@@ -14,6 +14,7 @@ mod fast_paths;
 mod locks;
 mod machine;
 mod observed;
+mod only_counted;
 mod random;
 mod rehearsal;
 mod remembered;

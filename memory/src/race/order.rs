@@ -96,6 +96,13 @@ impl StaticAccess {
         plain && self.non_private && later.non_private && available && visible
     }
 
+    /// Whether this access is location-ordered before a later one of the same agent, whatever lies between
+    /// them: both go through one reference, or this one only reads and neither is private.
+    #[inline(always)]
+    pub fn precedes_own(&self, later: &StaticAccess) -> bool {
+        self.reference == later.reference || (!self.write && self.non_private && later.non_private)
+    }
+
     /// Whether the two may be ordered by what happens between them alone: they are non-private and go through
     /// the same reference.
     #[inline(always)]
@@ -273,7 +280,7 @@ impl Order<'_> {
     pub fn ordered(&self, earlier: &Record, kind: &StaticAccess, later: &Later<'_>) -> bool {
         let same_agent = earlier.agent == later.agent;
         let same_reference = kind.reference == later.kind.reference;
-        if same_agent && same_reference {
+        if same_agent && kind.precedes_own(later.kind) {
             return true;
         }
         let non_private = kind.non_private && later.kind.non_private;

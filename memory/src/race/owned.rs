@@ -39,6 +39,8 @@ pub struct States {
     numbers: FxHashMap<[Record; 3], Vec<u32>>,
     next: FxHashMap<(u32, OwnAccess), Option<u32>>,
     recent: [((u32, OwnAccess), Option<u32>); RECENT],
+    /// Under which version of what accesses make the answers were found.
+    version: u32,
 }
 
 /// No state has this number.
@@ -51,6 +53,7 @@ impl Default for States {
             numbers: FxHashMap::default(),
             next: FxHashMap::default(),
             recent: [NO_QUESTION; RECENT],
+            version: 0,
         }
     }
 }
@@ -60,8 +63,15 @@ impl States {
     pub fn clear(&mut self) {
         self.list.truncate(1);
         self.numbers.clear();
+        self.begin(0);
+    }
+
+    /// What accesses make of states is to be asked again.
+    #[cold]
+    fn begin(&mut self, version: u32) {
         self.next.clear();
         self.recent = [NO_QUESTION; RECENT];
+        self.version = version;
     }
 
     /// The cell of this number.
@@ -119,15 +129,19 @@ impl States {
         Some((owner, next))
     }
 
-    /// The state after an access; nothing if `made`, which gets the state's cell and is asked once, makes
-    /// nothing of it.
+    /// The state after an access; nothing if `made`, which gets the state's cell and is asked once in each
+    /// `version` of what it makes, makes nothing of it.
     #[inline(always)]
     pub fn follow(
         &mut self,
         state: u32,
         access: OwnAccess,
+        version: u32,
         made: impl FnOnce(&Cell) -> Option<Cell>,
     ) -> Option<u32> {
+        if self.version != version {
+            self.begin(version);
+        }
         let place = (access.0 ^ state) as usize % RECENT;
         let (question, answer) = &self.recent[place];
         if *question == (state, access) {
@@ -192,7 +206,7 @@ mod tests {
         let write = Record { agent: 0, time: 4, kind: 3 };
         let mut asked = 0;
         for _ in 0..3 {
-            let next = states.follow(0, (3, 4, true), |cell| {
+            let next = states.follow(0, (3, 4, true), 0, |cell| {
                 asked += 1;
                 let mut cell = *cell;
                 cell.overwrite(write, 0);
@@ -200,7 +214,7 @@ mod tests {
             });
             assert_eq!(states.get(next.unwrap()).write, write);
             // So many others that it is not among the recent ones.
-            (0..64).for_each(|kind| assert_eq!(states.follow(0, (100 + kind, 4, false), |_| None), None));
+            (0..64).for_each(|kind| assert_eq!(states.follow(0, (100 + kind, 4, false), 0, |_| None), None));
         }
         assert_eq!(asked, 1);
     }

@@ -25,8 +25,8 @@ impl Core {
         if self.only_order() {
             return false;
         }
-        let same = earlier.agent == who.agent && self.kinds.get(earlier.kind).reference == kind.reference;
-        same || self.passed(earlier, kind) || self.passed_near(earlier, kind)
+        let own = earlier.agent == who.agent && self.kinds.get(earlier.kind).precedes_own(kind);
+        own || self.passed(earlier, kind) || self.passed_near(earlier, kind)
     }
 
     /// The agents of the entered workgroup.
@@ -182,11 +182,21 @@ impl Core {
                 found.overruled = found.overruled.max(*position);
             } else if let Told::AtOnce { same } = told {
                 self.report.race(&pair, None, 0, place, same);
+                if self.report.is_told(&pair) {
+                    self.kinds.only_count(who.kind, earlier.kind);
+                }
             } else {
                 found.racing.push(*earlier);
             }
         }
         found
+    }
+
+    /// Tells the report of races that were only counted.
+    pub(in crate::checked) fn tell_counted(&mut self) {
+        for (kinds, times) in self.kinds.take_counted() {
+            self.report.occurred(kinds, times);
+        }
     }
 
     /// Reports races with these accesses; `loaded`: what the later access got, and what is newest.

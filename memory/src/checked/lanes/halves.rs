@@ -129,6 +129,7 @@ impl<const NEAR: bool> FastPath<'_, NEAR> {
                 let at = place.offset(lane) + 2 * k;
                 let old = raw::load(place.view, at, 2, Ordering::Relaxed).unwrap_or(0) as u32;
                 if let Some(cell) = cells.half_to_write(word, upper, |_| true) {
+                    self.count(core, cell, lane, (1, false));
                     cell.overwrite(self.record(lane), old << (16 * upper));
                 }
                 let new = u64::from(value[k as usize].0[lane] & 0xffff);
@@ -148,6 +149,7 @@ impl<const NEAR: bool> FastPath<'_, NEAR> {
         if !self.overwrites(core, cell, 0) {
             return false;
         }
+        self.count(core, cell, 0, (LANES as u64, false));
         cell.overwrite(self.record(0), 0);
         raw::copy_words_out(place.view, offset, run.before());
         let mut words = [0; RUN];
@@ -188,7 +190,8 @@ impl<const NEAR: bool> FastPath<'_, NEAR> {
     /// Whether nothing of the halves of a word stays when lane `lane` writes all of it.
     #[cold]
     pub(super) fn joins<C: Words>(&mut self, core: &Core, cells: &mut C, word: u64, lane: usize) -> bool {
-        let Some(halves) = cells.halves(word).copied() else { return false };
+        // What is counted where halves are written is counted for each.
+        let Some(halves) = cells.halves(word).copied().filter(|_| !self.counts) else { return false };
         halves.iter().all(|half| self.overwrites(core, half, lane))
     }
 }

@@ -78,6 +78,11 @@ impl<const NEAR: bool> FastPath<'_, NEAR> {
             for (k, state) in (0..words).zip(after) {
                 let at = offset + 4 * k;
                 let old = raw::load(place.view, at, 4, Ordering::Relaxed).unwrap_or(0) as u32;
+                if self.counts
+                    && let Some((word, states)) = cells.owned(first + k, owner)
+                {
+                    core.kinds.count(self.kind, states.get(word.state), 0, (1, halves));
+                }
                 cells.write_owned(first + k, owner, state, old);
                 let new = word(value, halves, k as usize, lane);
                 raw::store(place.view, at, 4, u64::from(new), Ordering::Relaxed);
@@ -91,7 +96,8 @@ impl<const NEAR: bool> FastPath<'_, NEAR> {
     #[inline(always)]
     fn follow(&self, core: &Core, states: &mut States, state: u32, time: Time, write: bool) -> Option<u32> {
         let record = Record { agent: 0, time, kind: self.kind };
-        states.follow(state, (self.kind, time, write), |cell| own_access(core, cell, record, write))
+        let version = core.kinds.only_counted();
+        states.follow(state, (self.kind, time, write), version, |cell| own_access(core, cell, record, write))
     }
 }
 
@@ -109,7 +115,8 @@ fn own_access(core: &Core, cell: &Cell, record: Record, write: bool) -> Option<C
     for earlier in [&cell.write, first, latest].into_iter().filter(|earlier| earlier.kind != 0) {
         let looked = core.kinds.beside(record.kind, earlier.kind);
         let less_available = looked.contains(Looked::MORE_AVAILABLE) && earlier.time == record.time;
-        if !looked.contains(Looked::SAME) || (write && (less_available || looked.contains(Looked::HIDDEN))) {
+        let passes = looked.contains(Looked::OWN) || (write && looked.contains(Looked::TOLD));
+        if !passes || (write && (less_available || looked.contains(Looked::HIDDEN))) {
             return None;
         }
     }

@@ -112,6 +112,7 @@ impl<const NEAR: bool> FastPath<'_, NEAR> {
             if !self.overwrites(core, cell, lane) {
                 break;
             }
+            self.count(core, cell, lane, (RUN as u64, halves));
             cell.overwrite(self.record(lane), 0);
             raw::copy_words_out(place.view, offset, run.before());
             if WORDS == 1 && !halves {

@@ -132,7 +132,9 @@ fn run(seed: u64, only_order: bool) -> ((Vec<u32>, BTreeSet<Told>), bool) {
             continue;
         }
         machine.enter(32 * subgroup);
-        let view = MemoryView::of_words(&mut machine.words).at(0x1000).through(Reference(0));
+        // The buffer is bound twice.
+        let through = Reference(choices.pick(&[0, 0, 1]));
+        let view = MemoryView::of_words(&mut machine.words).at(0x1000).through(through);
         let offset = pattern.offsets(u32::from(size) * u32::from(components));
         let pointers = match class {
             W => Pointers::Workgroup { offset: &offset, immediate: 0, reference: Reference(0) },
