@@ -1,9 +1,9 @@
 //! Which bytes of device memory nothing has written since they were allocated.
 //!
 //! Only allocations that are followed are looked at: all others count as written. That is meant for memory
-//! that only the device reaches; what the host can map, it may have written unseen. A byte is written by the
-//! first command or shader that stores to it, whatever it stores: a copy of unwritten bytes is a write of its
-//! target.
+//! that only the device reaches; what the host has mapped, it may have written unseen. A byte is written by
+//! the first command or shader that stores to it, whatever it stores: a copy of unwritten bytes is a write of
+//! its target.
 //!
 //! A clone shares the pages of the original until either changes: a dispatch takes one and looks at it
 //! without a lock.

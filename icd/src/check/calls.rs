@@ -84,6 +84,29 @@ pub fn synchronize(device: &Device, call: &'static str) {
     report(device);
 }
 
+/// vkMapMemory or vkMapMemory2 of bytes of memory: what the host writes to them nobody says, so they count as
+/// written. Work that was submitted before and may use the memory comes as far as it can first: it has seen
+/// no write of the host's, unless it waits for the host.
+pub fn map(device: &Device, call: &'static str, memory: &DeviceMemory, bytes: &Bytes<u64>) {
+    synchronize(device, call);
+    if device.hazards.is_none() {
+        return;
+    }
+    let all = addresses(memory.bytes(), &(0..memory.bytes().size()));
+    let mapped = addresses(memory.bytes(), bytes);
+    if !memory.is_written_unseen() || device.unwritten.lock().any(mapped.start, mapped.end) {
+        let mut used = false;
+        let meets = |part: Range| part.start < mapped.end && mapped.start < part.end;
+        let object = std::ptr::from_ref(memory).cast();
+        device.completion.bytes_used(object, all, &mut |part| used |= meets(part));
+        if used {
+            settle_all(device);
+        }
+        memory.note_mapped();
+        device.unwritten.lock().write(mapped.start, mapped.end);
+    }
+}
+
 /// vkQueueSubmit or vkQueueSubmit2: as the others; what the host reads after it, work may overwrite.
 pub fn submit(device: &Device, call: &'static str) {
     synchronize(device, call);

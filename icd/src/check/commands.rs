@@ -366,7 +366,7 @@ pub fn discard(device: &Device, image: &Image, range: &vk::ImageSubresourceRange
 /// Bytes of an image hold nothing any more.
 pub fn undefined(device: &Device, image: &Image, bytes: &[Range]) {
     let Ok((memory, _)) = image.memory() else { return };
-    if memory.host_visible || memory.is_external() || memory.is_freed() || memory.is_sparse() {
+    if memory.is_written_unseen() || memory.is_freed() || memory.is_sparse() {
         return;
     }
     let (address, size) = (memory.bytes().address(), memory.bytes().size());

@@ -1,5 +1,7 @@
 //! VkDeviceMemory.
 
+mod sparse;
+
 use crate::boundary::{creates, destroys, entries};
 use crate::caps::later::ZERO_INITIALIZE;
 use crate::caps::limits;
@@ -35,6 +37,8 @@ pub struct DeviceMemory {
     handle: OnceLock<vk::DeviceMemory>,
     bytes: Arc<Allocation>,
     mapped: Mutex<Option<(u64, u64)>>,
+    /// The host had a part of it mapped at some time.
+    was_mapped: AtomicBool,
     freed: AtomicBool,
     /// Forgets the accesses when the bytes end: their addresses may become another allocation's.
     hazards: Option<Arc<Hazards>>,
@@ -156,9 +160,19 @@ impl DeviceMemory {
         &self.bytes
     }
 
-    /// Other processes or the application may write it, unseen.
+    /// Other processes or the application have it, too.
     pub fn is_external(&self) -> bool {
         self.external
+    }
+
+    /// It may be written without a word: others have it, too, or the host has mapped a part of it.
+    pub fn is_written_unseen(&self) -> bool {
+        self.external || self.was_mapped.load(Ordering::Relaxed)
+    }
+
+    /// The host maps a part of it.
+    pub fn note_mapped(&self) {
+        self.was_mapped.store(true, Ordering::Relaxed);
     }
 
     /// Nobody but queues writes it.
@@ -242,6 +256,7 @@ impl DeviceMemory {
             handle: OnceLock::new(),
             bytes,
             mapped: Mutex::default(),
+            was_mapped: AtomicBool::new(false),
             freed: AtomicBool::new(false),
             hazards: device.hazards.clone(),
             external,
@@ -249,90 +264,6 @@ impl DeviceMemory {
             sparse: Mutex::default(),
             aliased: false,
         })
-    }
-
-    /// The addresses of a sparse resource, at which vkQueueBindSparse binds memory; what is bound may be
-    /// bound to others that are `aliased`, too.
-    ///
-    /// # Errors There are not so many addresses left, or the operating system refuses.
-    pub fn sparse(device: &Device, placement: Placement, size: u64, aliased: bool) -> Outcome<DeviceMemory> {
-        let out = |error| match error {
-            HeapError::Taken { .. } => {
-                Error::new(vk::Result::ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS, error.to_string())
-            }
-            _ => Error::from(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY),
-        };
-        let addresses = device.sparse_addresses().map_err(out)?;
-        let size = size.next_multiple_of(memory::SPARSE_BLOCK);
-        let bytes = Allocation::sparse(addresses, placement, size).map_err(out)?;
-        // The addresses may have been another resource's.
-        device.unwritten.lock().forget(bytes.address(), bytes.size());
-        if let Some(hazards) = &device.hazards {
-            hazards.sparse(bytes.address(), bytes.size());
-        }
-        Ok(DeviceMemory {
-            heap: None,
-            host_visible: false,
-            coherent: false,
-            lazy: false,
-            handle: OnceLock::new(),
-            bytes,
-            mapped: Mutex::default(),
-            freed: AtomicBool::new(false),
-            hazards: device.hazards.clone(),
-            external: false,
-            exported: None,
-            sparse: Mutex::default(),
-            aliased,
-        })
-    }
-
-    /// Parts of it are about to be bound to a sparse resource.
-    pub fn bind_sparse(&self, resource: &Arc<DeviceMemory>) {
-        let mut all = self.sparse.lock();
-        all.retain(|other| other.strong_count() > 0);
-        if !all.iter().any(|other| std::ptr::eq(other.as_ptr(), Arc::as_ptr(resource))) {
-            all.push(Arc::downgrade(resource));
-        }
-    }
-
-    /// Whether some of these bytes are bound at two places, of which not both are of resources with
-    /// SPARSE_ALIASED.
-    pub fn is_bound_twice(&self, bytes: &std::ops::Range<u64>) -> bool {
-        let all = self.sparse.lock();
-        let mut parts = Vec::new();
-        for resource in all.iter().filter_map(Weak::upgrade) {
-            let bound = resource.bytes.bound_of(&self.bytes, bytes);
-            parts.extend(bound.into_iter().map(|part| (part.start, part.end, resource.aliased)));
-        }
-        parts.sort_unstable();
-        // How far those before reach, and how far those of them reach that must be alone.
-        let (mut reached, mut alone) = (0, 0);
-        parts.into_iter().any(|(start, end, aliased)| {
-            let twice = start < if aliased { alone } else { reached };
-            reached = reached.max(end);
-            if !aliased {
-                alone = alone.max(end);
-            }
-            twice
-        })
-    }
-
-    /// It is the memory of this sparse resource, which has to be bound as a whole before it is used.
-    pub fn must_be_whole(&self, device: &Device, resource: (vk::ObjectType, u64)) {
-        if device.hazards.is_some() {
-            device.sparse_whole.lock().push((Arc::downgrade(&self.bytes), resource));
-        }
-    }
-
-    /// It is the memory of a sparse resource with SPARSE_ALIASED.
-    pub fn is_aliased(&self) -> bool {
-        self.aliased
-    }
-
-    /// It is a sparse resource's: other memory is bound to it.
-    pub fn is_sparse(&self) -> bool {
-        self.heap.is_none()
     }
 
     /// True once vkFreeMemory ended the handle.
@@ -369,8 +300,8 @@ impl DeviceMemory {
         Ok((range.offset, stop.saturating_sub(range.offset)))
     }
 
-    /// Maps `size` bytes (or VK_WHOLE_SIZE) from `offset`. Where that is.
-    fn map(&self, offset: u64, size: u64) -> Outcome<*mut c_void> {
+    /// Maps `size` bytes (or VK_WHOLE_SIZE) from `offset`. Where that is, and which bytes of the memory.
+    fn map(&self, offset: u64, size: u64) -> Outcome<(*mut c_void, std::ops::Range<u64>)> {
         let failed = |text: &str| Error::new(vk::Result::ERROR_MEMORY_MAP_FAILED, text);
         if !self.host_visible {
             return Err(failed("the memory's type is not HOST_VISIBLE"));
@@ -386,7 +317,7 @@ impl DeviceMemory {
         }
         let start = self.bytes.map().map_err(|e| failed(&e.to_string()))?;
         *mapped = Some((offset, end));
-        Ok(start.wrapping_add(offset as usize).cast())
+        Ok((start.wrapping_add(offset as usize).cast(), offset..end))
     }
 
     fn unmap(&self) -> Outcome<()> {
@@ -443,6 +374,19 @@ pub(crate) fn no_dedicated<'a>(chain: impl Iterator<Item = ffi::LinkMut<'a>>) {
     }
 }
 
+/// Maps memory from an offset on, so many bytes, in one of the calls that do. Where that is.
+fn map(
+    device: &Device,
+    call: &'static str,
+    memory: vk::DeviceMemory,
+    (offset, size): (u64, u64),
+) -> Outcome<*mut c_void> {
+    let memory = handle::get::<DeviceMemory>(memory)?;
+    let (start, bytes) = memory.map(offset, size)?;
+    calls::map(device, call, &memory, &bytes);
+    Ok(start)
+}
+
 /// Flushes or invalidates ranges of mapped memory.
 fn each_range(
     device: &Device,
@@ -482,9 +426,8 @@ creates! {
             // All memory is zero when it is allocated, and of this it is promised.
             let zeroed = ffi::find::<vk::MemoryAllocateFlagsInfo<'_>>(info.p_next)
                 .is_some_and(|flags| flags.flags.contains(ZERO_INITIALIZE));
-            // What the host can map, or others have, they may write unseen: that counts as written from the
-            // start.
-            if !memory.host_visible && !zeroed && !memory.external {
+            // What others have, they may write unseen: that counts as written from the start.
+            if !zeroed && !memory.external {
                 device.unwritten.lock().allocate(memory.bytes().address(), memory.bytes().size());
             }
         }
@@ -521,8 +464,7 @@ entries! {
         _flags: vk::MemoryMapFlags,
         out: &mut *mut c_void,
     ) -> vk::Result {
-        *out = handle::get::<DeviceMemory>(memory)?.map(offset, size)?;
-        calls::synchronize(&device, "vkMapMemory");
+        *out = map(&device, "vkMapMemory", memory, (offset, size))?;
         Ok(())
     }
 
@@ -532,8 +474,7 @@ entries! {
         info: &vk::MemoryMapInfoKHR<'_>,
         out: &mut *mut c_void,
     ) -> vk::Result {
-        *out = handle::get::<DeviceMemory>(info.memory)?.map(info.offset, info.size)?;
-        calls::synchronize(&device, "vkMapMemory2KHR");
+        *out = map(&device, "vkMapMemory2KHR", info.memory, (info.offset, info.size))?;
         Ok(())
     }
 

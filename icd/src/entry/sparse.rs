@@ -30,7 +30,7 @@ use std::ops::Range;
 use std::sync::{Arc, Weak};
 
 /// Bytes of a resource, and where in memory each run of them begins.
-type Runs = Vec<(Range<u64>, u64)>;
+type BoundRuns = Vec<(Range<u64>, u64)>;
 
 /// The sparse image blocks of a partially resident image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,7 +116,7 @@ impl Blocks {
     ///
     /// # Errors
     /// The region is not inside the level, or does not begin at a block.
-    fn rows(&self, layout: &Layout, bind: &vk::SparseImageMemoryBind) -> Outcome<(Runs, bool)> {
+    fn rows(&self, layout: &Layout, bind: &vk::SparseImageMemoryBind) -> Outcome<(BoundRuns, bool)> {
         let of = bind.subresource;
         let level = layout
             .levels
@@ -208,7 +208,7 @@ impl Resource {
 struct Bind {
     resource: Resource,
     memory: Option<Arc<DeviceMemory>>,
-    runs: Runs,
+    runs: BoundRuns,
 }
 
 impl Bind {
@@ -216,7 +216,7 @@ impl Bind {
         resource: Resource,
         memory: vk::DeviceMemory,
         flags: vk::SparseMemoryBindFlags,
-        runs: Runs,
+        runs: BoundRuns,
     ) -> Outcome<Bind> {
         if flags.contains(vk::SparseMemoryBindFlags::METADATA) {
             return Err(Error::usage("no image has a metadata aspect"));

@@ -13,6 +13,7 @@ mod program;
 mod ranges;
 mod right;
 mod signals;
+mod unmapped;
 mod waits;
 
 use program::Program;
@@ -120,6 +121,10 @@ const PAIRS: &[Pair] = &[
     ("query_results_before_the_wait", ranges::query_results_before_the_wait, "host-in-flight"),
     ("query_results_not_invalidated", ranges::query_results_not_invalidated, "host-not-invalidated"),
     ("query_results_without_a_barrier", ranges::query_results_without_a_barrier, "host-no-barrier"),
+    ("never_mapped", unmapped::never, "uninitialised-read"),
+    ("mapped_in_part", unmapped::in_part, "uninitialised-read"),
+    ("mapped_too_late", unmapped::mapped_too_late, "uninitialised-read"),
+    ("mapped_before_the_signal", unmapped::mapped_before_the_signal, "uninitialised-read"),
     ("never_transitioned", images::never_transitioned, "image-layout"),
     ("read_in_the_layout_of_writes", images::read_in_the_layout_of_writes, "image-layout"),
     ("another_old_layout", images::another_old_layout, "image-layout"),

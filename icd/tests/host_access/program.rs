@@ -81,6 +81,29 @@ impl Program {
         Buffer { buffer, memory, mapped, size }
     }
 
+    /// The same that is not mapped.
+    pub fn unmapped(&self, name: &str, size: u64, memory_type: u32) -> Buffer {
+        let device = &self.v.device;
+        let info = vk::BufferCreateInfo::default().size(size).usage(vk::BufferUsageFlags::STORAGE_BUFFER);
+        let memory = vk::MemoryAllocateInfo::default().allocation_size(size).memory_type_index(memory_type);
+        let text = std::ffi::CString::new(name).unwrap();
+        // SAFETY: live handles, complete structures.
+        unsafe {
+            let buffer = device.create_buffer(&info, None).unwrap();
+            let memory = device.allocate_memory(&memory, None).unwrap();
+            device.bind_buffer_memory(buffer, memory, 0).unwrap();
+            let info = vk::DebugUtilsObjectNameInfoEXT::default().object_handle(buffer).object_name(&text);
+            self.named.set_debug_utils_object_name(&info).unwrap();
+            Buffer { buffer, memory, mapped: std::ptr::null_mut(), size }
+        }
+    }
+
+    /// Maps bytes of memory.
+    pub fn map(&self, b: &Buffer, offset: u64, size: u64) {
+        // SAFETY: live handles.
+        unsafe { self.v.device.map_memory(b.memory, offset, size, vk::MemoryMapFlags::empty()).unwrap() };
+    }
+
     pub fn flush(&self, b: &Buffer, offset: u64, size: u64) {
         // SAFETY: the memory is mapped.
         unsafe { self.v.device.flush_mapped_memory_ranges(&b.range(offset, size)).unwrap() };
@@ -170,6 +193,17 @@ impl Program {
 
     /// The same with the size of the dispatch in a buffer.
     pub fn count_by(&self, counter: &Buffer, steps: &Buffer, indirect: Option<&Buffer>) -> vk::CommandBuffer {
+        self.count_behind(counter, steps, indirect, |_| ())
+    }
+
+    /// The same behind other commands.
+    pub fn count_behind(
+        &self,
+        counter: &Buffer,
+        steps: &Buffer,
+        indirect: Option<&Buffer>,
+        before: impl FnOnce(vk::CommandBuffer),
+    ) -> vk::CommandBuffer {
         let device = &self.v.device;
         // SAFETY: live handles, complete structures; what is created here ends with the process.
         unsafe {
@@ -204,6 +238,7 @@ impl Program {
             self.put_in_set(0, counter);
             self.put_in_set(1, steps);
             self.record(|c| {
+                before(c);
                 device.cmd_bind_pipeline(c, vk::PipelineBindPoint::COMPUTE, pipeline);
                 device.cmd_bind_descriptor_sets(c, vk::PipelineBindPoint::COMPUTE, layout, 0, &[set], &[]);
                 match indirect {
