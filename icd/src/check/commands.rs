@@ -22,7 +22,6 @@ use crate::entry::buffer::Buffer;
 use crate::entry::destroy::called;
 use crate::entry::image::Image;
 use crate::error::Outcome;
-use crate::handle;
 use crate::queue::Queue;
 use crate::queue::submission::Use;
 use ash::vk;
@@ -192,7 +191,7 @@ pub fn operation(
             operand,
             through: through(&range).cloned(),
             resource: match only(&places, range).cloned() {
-                None if by_address.is_some() => buffer_at(device, range),
+                None if by_address.is_some() => resource_at(device, range),
                 known => known,
             },
         };
@@ -234,18 +233,17 @@ fn used_whole(device: &Device, runs: &Runs) {
 }
 
 /// The buffer that bytes are accessed through by their address, where it is known.
-fn buffer_at(device: &Device, range: Range) -> Option<Resource> {
-    let buffer = handle::get::<Buffer>(vk::Handle::from_raw(device.addresses.only(range)?)).ok()?;
-    Some(buffer.place()?.resource)
+fn resource_at(device: &Device, range: Range) -> Option<Resource> {
+    Buffer::at(device, range).map(|place| place.resource)
 }
 
 /// The buffer or image that a shader accesses by a reference.
 fn resource(device: &Device, state: &State<'_>, reference: Reference, range: Range) -> Option<Resource> {
     if reference == Reference::PHYSICAL {
-        return buffer_at(device, range);
+        return resource_at(device, range);
     }
     let image = || Some(state.image(reference)?.0.image.bounds().next()?.place().resource);
-    let in_memory = || state.descriptor_read(reference).and_then(|_| buffer_at(device, range));
+    let in_memory = || state.descriptor_read(reference).and_then(|_| resource_at(device, range));
     let known = state.buffer(reference).and_then(Buffer::place).map(|place| place.resource);
     known.or_else(image).or_else(in_memory)
 }

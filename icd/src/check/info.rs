@@ -2,13 +2,16 @@
 
 use super::named::Named;
 use crate::device::Device;
+use crate::entry::buffer::Buffer;
 use crate::message::Message;
-use crate::report::Context;
+use crate::report::{Context, Object};
+use ash::vk;
+use pellucid_memory::access::Reference;
 use pellucid_memory::checked::{DispatchInfo, Robustness};
 use pellucid_memory::commands::Range;
 use pellucid_memory::device::{MemoryRange, host_lines};
 use pellucid_memory::explore::Choices;
-use pellucid_memory::finding::Finding;
+use pellucid_memory::finding::{Finding, Place};
 use pellucid_memory::host::HostLines;
 use pellucid_memory::outline::Outline;
 use pellucid_memory::progress::ProgressModel;
@@ -105,6 +108,24 @@ pub fn options(device: &Device) -> ModelledOptions<'_> {
     }
 }
 
+/// The buffers that findings reach by device address, by what they reach.
+fn addressed(device: &Device, findings: &[Finding]) -> Vec<(Range, Object)> {
+    let mut all: Vec<(Range, Object)> = Vec::new();
+    for Place { reference, address, size, .. } in findings.iter().flat_map(|f| &f.accesses).map(|a| a.place) {
+        let bytes = Range::new(address, size.into());
+        if reference == Reference::PHYSICAL
+            && !all.iter().any(|(known, _)| *known == bytes)
+            && let Some(buffer) = Buffer::at(device, bytes)
+        {
+            let start = buffer.bytes.start;
+            let what = format!("device address {start:#x}");
+            let object = device.object(vk::ObjectType::BUFFER, &what, buffer.resource.handle);
+            all.push((bytes, Object { reference, address: start, ..object }));
+        }
+    }
+    all
+}
+
 /// Reports what was found in an execution; in explore mode the one with these choices.
 ///
 /// # Errors
@@ -118,7 +139,8 @@ pub(super) fn report(
     if findings.is_empty() {
         return Ok(());
     }
-    let named = named();
+    let mut named = named();
+    named.addressed = addressed(device, findings);
     let dispatches = [named.context()];
     let mut halted = None;
     for finding in findings {

@@ -60,6 +60,11 @@ impl Buffer {
         Some(Place { bytes: Range::new(memory.bytes().address() + base, self.size), resource })
     }
 
+    /// Where the buffer is that has these device addresses, if one alone has.
+    pub fn at(device: &Device, bytes: Range) -> Option<Place> {
+        handle::get::<Buffer>(vk::Handle::from_raw(device.addresses.only(bytes)?)).ok()?.place()
+    }
+
     /// True if it is, or is bound to, the object at `object`.
     pub fn is_or_uses(self: &Arc<Self>, object: *const ()) -> bool {
         Arc::as_ptr(self).cast::<()>() == object

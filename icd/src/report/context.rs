@@ -4,6 +4,7 @@
 use super::element::{Element, ValueType};
 use super::texel::DescriptorImage;
 use pellucid_memory::access::{Reference, Site};
+use pellucid_memory::commands::Range;
 use pellucid_memory::finding::{AccessInfo, Finding, Place, Texel};
 use pellucid_memory::scope::StorageClasses;
 use pellucid_memory::system::MemoryView;
@@ -31,6 +32,8 @@ pub struct DispatchContext<'a> {
     pub queue: &'a str,
     /// What the references of this dispatch are.
     pub objects: &'a [Object],
+    /// The buffers that findings reach by device address, by what they reach, where it is known which one.
+    pub addressed: &'a [(Range, Object)],
     /// Push constant bytes that vkCmdPushConstants set: first and last of each run.
     pub pushed: &'a [(u32, u32)],
 }
@@ -103,12 +106,15 @@ impl<'a> DispatchContext<'a> {
     }
 
     /// The descriptor or buffer that an access reached; `None` for variables of the workgroup and the
-    /// invocation, whose references are numbered apart, and for device addresses.
+    /// invocation, whose references are numbered apart, and for device addresses of more than one buffer.
     pub fn object(&self, access: &AccessInfo) -> Option<&'a Object> {
         let place = &access.place;
-        let variable = place.class == StorageClasses::WORKGROUP || place.class.is_empty();
-        if variable || place.reference == Reference::PHYSICAL {
+        if place.class == StorageClasses::WORKGROUP || place.class.is_empty() {
             return None;
+        }
+        if place.reference == Reference::PHYSICAL {
+            let reached = Range::new(place.address, place.size.into());
+            return self.addressed.iter().find(|(bytes, _)| *bytes == reached).map(|(_, buffer)| buffer);
         }
         self.objects.iter().find(|o| o.reference == place.reference)
     }
@@ -128,7 +134,8 @@ impl<'a> DispatchContext<'a> {
         if place.class == StorageClasses::WORKGROUP {
             return self.shader.shared.get(number)?.part(offset);
         }
-        if place.class != StorageClasses::UNIFORM || self.object(access).is_none() {
+        let block = place.class == StorageClasses::UNIFORM && place.reference != Reference::PHYSICAL;
+        if !block || self.object(access).is_none() {
             return None;
         }
         // Variables of one binding are one reference: which of them it was is not known.
@@ -208,10 +215,10 @@ impl<'a> DispatchContext<'a> {
                 None => "a variable of the invocation".to_owned(),
             };
         }
-        if place.reference == Reference::PHYSICAL {
+        let object = self.object(access);
+        if place.reference == Reference::PHYSICAL && object.is_none() {
             return format!("device address {:#x}", place.address);
         }
-        let object = self.object(access);
         let kind = match object.and_then(|object| object.texels.as_ref()) {
             Some(image) if image.buffer => "texel buffer",
             _ if place.class == StorageClasses::IMAGE => "image",

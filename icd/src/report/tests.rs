@@ -107,7 +107,16 @@ fn not_visible() -> Finding {
 }
 
 fn dispatch<'a>(shader: &'a Shader, labels: &'a [String], objects: &'a [Object]) -> DispatchContext<'a> {
-    DispatchContext { number: 3, shader, pipeline: "", labels, queue: "queue 0", objects, pushed: &[] }
+    DispatchContext {
+        number: 3,
+        shader,
+        pipeline: "",
+        labels,
+        queue: "queue 0",
+        objects,
+        addressed: &[],
+        pushed: &[],
+    }
 }
 
 fn rendered(shader: &Shader, finding: &Finding) -> String {
