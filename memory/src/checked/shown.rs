@@ -60,3 +60,33 @@ impl Shown {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scope::StorageClasses;
+
+    #[test]
+    fn what_lies_around_bytes_that_resources_share_is_told_as_it_is() {
+        let mut shown = Shown::default();
+        let kind = StaticAccess::plain(Site(3), StorageClasses::UNIFORM, 7, true);
+        let told = |shown: &Shown, start, end| {
+            let mut all = Vec::new();
+            shown.ranges(&kind, Range { start, end }, |range| all.push((range.start, range.end)));
+            all
+        };
+        assert_eq!(told(&shown, 0, 1000), [(0, 1000)]);
+        for (start, place) in [(256, 0x9000), (512, 0x7000)] {
+            let part = Part { shown: place - start, offset: 0 };
+            shown.note((Site(3), Reference(7)), Range::new(start, 64), part);
+        }
+        let expected = [(200, 256), (0x9000, 0x9040), (320, 512), (0x7000, 0x7040), (576, 600)];
+        assert_eq!(told(&shown, 200, 600), expected);
+        assert_eq!(told(&shown, 300, 310), [(0x902c, 0x9036)]);
+        // Another instruction's are its own.
+        let other = StaticAccess { site: Site(4), ..kind };
+        let mut all = Vec::new();
+        shown.ranges(&other, Range { start: 200, end: 600 }, |range| all.push(range));
+        assert_eq!(all, [Range { start: 200, end: 600 }]);
+    }
+}
