@@ -84,7 +84,6 @@ impl Captured {
             labels: of.labels.clone(),
             queue: of.queue.clone(),
             objects: of.objects.iter().map(|object| object_of(object, &resources)).collect(),
-            addressed: Vec::new(),
             pushed: of.pushed.clone(),
         };
         let grid = Grid { base: of.base, groups: of.groups };

@@ -92,13 +92,11 @@ pub fn map(device: &Device, call: &'static str, memory: &DeviceMemory, bytes: &B
     if device.hazards.is_none() {
         return;
     }
-    let all = addresses(memory.bytes(), &(0..memory.bytes().size()));
+    let all = Range::new(memory.bytes().address(), memory.bytes().size());
     let mapped = addresses(memory.bytes(), bytes);
     if !memory.is_written_unseen() || device.unwritten.lock().any(mapped.start, mapped.end) {
-        let mut used = false;
-        let meets = |part: Range| part.start < mapped.end && mapped.start < part.end;
-        let object = std::ptr::from_ref(memory).cast();
-        device.completion.bytes_used(object, all, &mut |part| used |= meets(part));
+        let (mut used, object) = (false, std::ptr::from_ref(memory).cast());
+        device.completion.bytes_used(object, all, &mut |part| used |= part.meets(mapped));
         if used {
             settle_all(device);
         }

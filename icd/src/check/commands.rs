@@ -218,7 +218,7 @@ fn used_whole(device: &Device, runs: &Runs) {
     all.retain(|(memory, (kind, raw))| {
         let Some(memory) = memory.upgrade() else { return false };
         let bytes = Range::new(memory.address(), memory.size());
-        let used = runs.iter().any(|(range, _)| range.start < bytes.end && bytes.start < range.end);
+        let used = runs.iter().any(|(range, _)| range.meets(bytes));
         let Some(missing) = memory.first_unbound(&(0..memory.size())).filter(|_| used) else { return true };
         let type_name = if *kind == vk::ObjectType::BUFFER { "VkBuffer" } else { "VkImage" };
         device.instance.misuse(&format!(

@@ -4,7 +4,7 @@ use super::named::Named;
 use crate::device::Device;
 use crate::entry::buffer::Buffer;
 use crate::message::Message;
-use crate::report::{Context, Object};
+use crate::report::{Context, DispatchContext, Object};
 use ash::vk;
 use pellucid_memory::access::Reference;
 use pellucid_memory::checked::{DispatchInfo, Robustness};
@@ -139,9 +139,8 @@ pub(super) fn report(
     if findings.is_empty() {
         return Ok(());
     }
-    let mut named = named();
-    named.addressed = addressed(device, findings);
-    let dispatches = [named.context()];
+    let (named, addressed) = (named(), addressed(device, findings));
+    let dispatches = [DispatchContext { addressed: &addressed, ..named.context() }];
     let mut halted = None;
     for finding in findings {
         let session = &device.instance.session;

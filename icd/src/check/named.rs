@@ -2,7 +2,6 @@
 
 use crate::report::{DispatchContext, Object};
 use ash::vk;
-use pellucid_memory::commands::Range;
 use pellucid_shader_interp::Program;
 use std::sync::Arc;
 
@@ -38,8 +37,6 @@ pub struct Named {
     /// The queue's debug name, or what it is.
     pub queue: String,
     pub objects: Arc<[Object]>,
-    /// The buffers that findings which are told reach by device address, by what they reach.
-    pub addressed: Vec<(Range, Object)>,
     /// Push constant bytes that were set: first and last of each run.
     pub pushed: Vec<(u32, u32)>,
 }
@@ -54,7 +51,7 @@ impl Named {
             labels: &self.labels,
             queue: &self.queue,
             objects: &self.objects,
-            addressed: &self.addressed,
+            addressed: &[],
             pushed: &self.pushed,
         }
     }

@@ -57,7 +57,6 @@ pub fn run(
             name => name.to_owned(),
         },
         objects: state.objects(device, program).into(),
-        addressed: Vec::new(),
         pushed: state.pushed(),
     };
     let parameters = || {

@@ -104,6 +104,6 @@ impl Reach {
     /// The first dispatch that has accessed some of these bytes by their address.
     pub fn access_of(&self, bytes: Range) -> Option<Use> {
         let accessed = self.accessed.lock();
-        accessed.iter().find(|(b, _)| b.start < bytes.end && bytes.start < b.end).map(|(_, by)| *by)
+        accessed.iter().find(|(b, _)| b.meets(bytes)).map(|(_, by)| *by)
     }
 }

@@ -231,8 +231,7 @@ destroys! {
             device.addresses.remove(object.handle(), bytes.start);
             // What another buffer shows as well may be used through that.
             let live = device.addresses.all();
-            let mut others = live.iter().map(|r| r.address()..r.address() + r.size());
-            if !others.any(|r| r.start < bytes.end && bytes.start < r.end) {
+            if !live.iter().any(|other| bytes.meets(Range::new(other.address(), other.size()))) {
                 bytes_ended(&device, "vkDestroyBuffer", buffer, &object, bytes);
             }
         }

@@ -248,22 +248,34 @@ impl DeviceMemory {
                 }
             }
         })?;
-        Ok(DeviceMemory {
-            heap: Some(heap),
-            host_visible,
-            coherent: flags.contains(vk::MemoryPropertyFlags::HOST_COHERENT),
-            lazy: flags.contains(vk::MemoryPropertyFlags::LAZILY_ALLOCATED),
+        let mut memory = DeviceMemory::of(device, bytes);
+        memory.heap = Some(heap);
+        memory.host_visible = host_visible;
+        memory.coherent = flags.contains(vk::MemoryPropertyFlags::HOST_COHERENT);
+        memory.lazy = flags.contains(vk::MemoryPropertyFlags::LAZILY_ALLOCATED);
+        memory.external = external;
+        memory.exported = file.filter(|_| exports);
+        Ok(memory)
+    }
+
+    /// Bytes of no heap, which only the device reaches.
+    fn of(device: &Device, bytes: Arc<Allocation>) -> DeviceMemory {
+        DeviceMemory {
+            heap: None,
+            host_visible: false,
+            coherent: false,
+            lazy: false,
             handle: OnceLock::new(),
             bytes,
             mapped: Mutex::default(),
             was_mapped: AtomicBool::new(false),
             freed: AtomicBool::new(false),
             hazards: device.hazards.clone(),
-            external,
-            exported: file.filter(|_| exports),
+            external: false,
+            exported: None,
             sparse: Mutex::default(),
             aliased: false,
-        })
+        }
     }
 
     /// True once vkFreeMemory ended the handle.

@@ -74,11 +74,15 @@ impl Program {
     /// A buffer of a name.
     pub fn buffer(&self, name: &str, size: u64, memory_type: u32) -> Buffer {
         let (buffer, memory, mapped) = self.v.buffer(size, memory_type);
+        self.call(buffer, name);
+        Buffer { buffer, memory, mapped, size }
+    }
+
+    fn call(&self, buffer: vk::Buffer, name: &str) {
         let text = std::ffi::CString::new(name).unwrap();
         let info = vk::DebugUtilsObjectNameInfoEXT::default().object_handle(buffer).object_name(&text);
         // SAFETY: live handles.
         unsafe { self.named.set_debug_utils_object_name(&info).unwrap() };
-        Buffer { buffer, memory, mapped, size }
     }
 
     /// The same that is not mapped.
@@ -86,14 +90,12 @@ impl Program {
         let device = &self.v.device;
         let info = vk::BufferCreateInfo::default().size(size).usage(vk::BufferUsageFlags::STORAGE_BUFFER);
         let memory = vk::MemoryAllocateInfo::default().allocation_size(size).memory_type_index(memory_type);
-        let text = std::ffi::CString::new(name).unwrap();
         // SAFETY: live handles, complete structures.
         unsafe {
             let buffer = device.create_buffer(&info, None).unwrap();
             let memory = device.allocate_memory(&memory, None).unwrap();
             device.bind_buffer_memory(buffer, memory, 0).unwrap();
-            let info = vk::DebugUtilsObjectNameInfoEXT::default().object_handle(buffer).object_name(&text);
-            self.named.set_debug_utils_object_name(&info).unwrap();
+            self.call(buffer, name);
             Buffer { buffer, memory, mapped: std::ptr::null_mut(), size }
         }
     }

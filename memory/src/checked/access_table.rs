@@ -52,6 +52,7 @@ bitflags::bitflags! {
     }
 }
 
+/// What is known of a pair, or nothing yet.
 type Known = std::cell::Cell<Looked>;
 
 /// Of so many kinds, 1 << `PAIRED`, pairs are known: an unrolled transform has hundreds.
@@ -63,9 +64,8 @@ const SMALL: u32 = 4;
 #[derive(Clone)]
 pub(super) struct AccessTable {
     list: Vec<StaticAccess>,
-    /// Of the first ones, beside each earlier one: what is known, or nothing yet.
+    /// Of the first ones, beside each earlier one: a row of 1 << `row` for each.
     looked: Vec<Known>,
-    /// Those of one are 1 << `row`.
     row: u32,
     index: FxHashMap<StaticAccess, u32>,
     /// So many pairs of one agent race and are only counted, and how often they were.
@@ -117,7 +117,7 @@ impl AccessTable {
         self.looked.get((number << self.row | earlier) as usize).filter(|_| inside)
     }
 
-    /// Every kind in the list has a row.
+    /// Every kind in the list has a row, up to the most that are known in pairs.
     fn make_room(&mut self) {
         if self.list.len() > 1 << self.row && self.row < PAIRED {
             let old = std::mem::replace(&mut self.looked, vec![Known::default(); 1 << (2 * self.row + 2)]);

@@ -204,8 +204,8 @@ impl AccessScope {
     pub(super) fn holds(&self, bytes: Range) -> (bool, bool) {
         let Some(ranges) = &self.ranges else { return (true, true) };
         let holds = |r: &Range| r.start <= bytes.start && r.end >= bytes.end;
-        let touches = |r: &Range| r.start < bytes.end && r.end > bytes.start;
-        let could = self.resource.as_ref().map_or_else(|| ranges.iter().any(touches), holds);
+        let touches = || ranges.iter().any(|r| r.meets(bytes));
+        let could = self.resource.as_ref().map_or_else(touches, holds);
         (ranges.iter().any(holds), could)
     }
 

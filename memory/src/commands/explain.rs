@@ -446,8 +446,7 @@ impl Pair<'_> {
             |scopes: &[AccessScope]| scopes.iter().fold(Accesses::empty(), |all, scope| all | scope.accesses);
         let scopes = || d.available.iter().chain(&d.visible);
         let touches = |scope: &AccessScope| {
-            let meets = |r: &Range| r.start < self.bytes.end && r.end > self.bytes.start;
-            scope.ranges.as_ref().is_none_or(|ranges| ranges.iter().any(meets))
+            scope.ranges.as_ref().is_none_or(|ranges| ranges.iter().any(|r| r.meets(self.bytes)))
         };
         Between {
             tag: barrier.tag,

@@ -25,6 +25,11 @@ impl Range {
         self.end - self.start
     }
 
+    /// Whether some bytes are in both.
+    pub fn meets(self, other: Range) -> bool {
+        self.start < other.end && other.start < self.end
+    }
+
     /// What of it is in `other`; where nothing is, it ends before it starts.
     pub(super) fn cut(self, other: Range) -> Range {
         Range { start: self.start.max(other.start), end: self.end.min(other.end) }
@@ -108,7 +113,7 @@ impl Teeth {
     pub fn meeting(&self, bytes: Range) -> std::ops::Range<u32> {
         // A single one has no stride.
         if self.count == 1 {
-            return 0..u32::from(bytes.start < self.first.end && self.first.start < bytes.end);
+            return 0..u32::from(bytes.meets(self.first));
         }
         let number = |number: u64| u32::try_from(number).unwrap_or(u32::MAX).min(self.count);
         let from = bytes.start.checked_sub(self.first.end).map_or(0, |behind| behind / self.stride + 1);

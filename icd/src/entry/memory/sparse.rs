@@ -5,12 +5,10 @@ use crate::caps::memory;
 use crate::device::Device;
 use crate::error::{Error, Outcome};
 use ash::vk;
-use parking_lot::Mutex;
 use pellucid_memory::device::Allocation;
 use pellucid_memory::heap::{HeapError, Placement};
 use std::ops::Range;
-use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, Weak};
 
 impl DeviceMemory {
     /// The addresses of a sparse resource, at which vkQueueBindSparse binds memory; what is bound may be
@@ -33,22 +31,9 @@ impl DeviceMemory {
         if let Some(hazards) = &device.hazards {
             hazards.sparse(bytes.address(), bytes.size());
         }
-        Ok(DeviceMemory {
-            heap: None,
-            host_visible: false,
-            coherent: false,
-            lazy: false,
-            handle: OnceLock::new(),
-            bytes,
-            mapped: Mutex::default(),
-            was_mapped: AtomicBool::new(false),
-            freed: AtomicBool::new(false),
-            hazards: device.hazards.clone(),
-            external: false,
-            exported: None,
-            sparse: Mutex::default(),
-            aliased,
-        })
+        let mut memory = DeviceMemory::of(device, bytes);
+        memory.aliased = aliased;
+        Ok(memory)
     }
 
     /// Parts of it are about to be bound to a sparse resource.
