@@ -2,9 +2,10 @@
 
 use super::clock::Stream;
 use super::dependency::{AccessScope, Accesses, Stages};
+use super::past::{PastBarrier, PastSubmission};
 use super::range::Range;
 use super::shadow::{Operand, Record};
-use super::tracker::{OperationId, PastBarrier, PastSubmission, QueueId, Tracker};
+use super::tracker::{OperationId, QueueId, Tracker};
 use crate::finding::FindingId;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -35,6 +35,7 @@ mod event;
 mod explain;
 mod footprint;
 mod host;
+mod past;
 mod range;
 mod runs;
 mod shadow;

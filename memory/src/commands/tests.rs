@@ -249,6 +249,21 @@ fn a_write_after_a_read_needs_execution_only() {
 }
 
 #[test]
+fn a_write_after_reads_is_found_where_its_operation_has_read_as_well() {
+    let in_place = |mut p: Program| {
+        let op = p.t.begin(QueueId(0), CS, 7, None);
+        let mut runs = Runs::default();
+        runs.push(A, read().operand);
+        runs.push(A, write().operand);
+        p.found.extend(p.t.accesses(op, &runs).0);
+        p
+    };
+    in_place(Program::new().dispatch(read())).gives(HazardWriteAfterRead);
+    in_place(Program::new().dispatch(read()).execution(CS, CS)).ordered();
+    in_place(in_place(Program::new()).barrier(CS, SW, CS, SR)).ordered();
+}
+
+#[test]
 fn a_fill_is_the_clear_stage() {
     let h = Program::new().fill().barrier(CP, TW, CS, SR).dispatch(read()).gives(HazardReadAfterWrite);
     assert_eq!(h.fix, Fix::Extend(BarrierGap { tag: 100, source: CL, available: TW, ..Default::default() }));

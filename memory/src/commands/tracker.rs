@@ -6,6 +6,7 @@ use super::comb::{Comb, Runs};
 use super::dependency::{AccessScope, Accesses, Dependency, Stages};
 use super::explain::{self, Hazard, SemaphoreUse, Suggested};
 use super::host::{Host, HostHazard};
+use super::past::{PastBarrier, PastSubmission, REMEMBERED_BARRIERS, REMEMBERED_SUBMISSIONS};
 use super::range::{Range, Teeth};
 use super::runs::{Joined, together};
 use super::shadow::{Operand, Record, Shadow};
@@ -32,35 +33,6 @@ impl Payload {
         self.0.join(&other.0);
     }
 }
-
-/// A barrier that explanations may point at.
-#[derive(Clone, Debug)]
-pub(super) struct PastBarrier {
-    /// The caller's name for the command.
-    pub tag: u64,
-    /// Operations of the queue before it, per stage.
-    pub counts: BTreeMap<Stages, u64>,
-    pub dependency: Dependency,
-    /// What was available at its visibility operation.
-    pub frozen: Ranged,
-    /// The numbers of its transitions.
-    pub transitions: std::ops::Range<u64>,
-}
-
-/// How many barriers of a queue explanations look back at.
-const REMEMBERED_BARRIERS: usize = 256;
-
-/// A submission that explanations may point at.
-#[derive(Clone, Debug)]
-pub(super) struct PastSubmission {
-    /// Operations of the queue before it, per stage.
-    pub counts: BTreeMap<Stages, u64>,
-    pub waits: Vec<SemaphoreUse>,
-    pub signals: Vec<SemaphoreUse>,
-}
-
-/// How many submissions of a queue explanations look back at.
-const REMEMBERED_SUBMISSIONS: usize = 64;
 
 /// How many operations of a device [`Tracker::tag`] looks back at.
 const REMEMBERED_OPERATIONS: usize = 1 << 14;
@@ -408,9 +380,13 @@ impl Tracker {
             }
             return (hazards, of_host);
         }
-        // Findings name each run.
+        // Findings name each run. What one run reads must not take the place of earlier reads before another
+        // one's writes are compared with these.
         for (range, operand) in runs.iter() {
-            hazards.extend(self.access(operation, range, operand));
+            hazards.extend(self.hazards(&op.record(operation, operand), range));
+        }
+        for (range, operand) in runs.iter() {
+            self.shadow.record(range, op.record(operation, operand));
             of_host.extend(self.access_after_host(operation, range, operand));
         }
         (hazards, of_host)
@@ -438,21 +414,27 @@ impl Tracker {
     pub fn access(&mut self, operation: OperationId, range: Range, operand: Operand) -> Vec<Hazard> {
         let Some(op) = self.operation(operation) else { return Vec::new() };
         let record = op.record(operation, operand);
+        let hazards = self.hazards(&record, range);
+        self.shadow.record(range, record);
+        hazards
+    }
+
+    /// The hazards of an access with earlier ones.
+    fn hazards(&self, record: &Record, range: Range) -> Vec<Hazard> {
         let mut hazards: Vec<Hazard> = Vec::new();
-        let conflicts = self.conflicts(range, &record);
-        let ordered = |(part, earlier): &(Range, Record)| self.unordered(earlier, &record, *part).is_empty();
+        let conflicts = self.conflicts(range, record);
+        let ordered = |(part, earlier): &(Range, Record)| self.unordered(earlier, record, *part).is_empty();
         if !conflicts.iter().all(ordered) {
             for (part, earlier) in self.joined.apart(&conflicts) {
-                for bytes in self.unordered(&earlier, &record, part) {
-                    let known = hazards.iter_mut().find(|h| h.is_pair(&earlier, &record));
+                for bytes in self.unordered(&earlier, record, part) {
+                    let known = hazards.iter_mut().find(|h| h.is_pair(&earlier, record));
                     match known {
                         Some(h) => h.add_bytes(bytes),
-                        None => hazards.push(explain::hazard(self, &earlier, &record, bytes)),
+                        None => hazards.push(explain::hazard(self, &earlier, record, bytes)),
                     }
                 }
             }
         }
-        self.shadow.record(range, record);
         hazards
     }
 
@@ -571,24 +553,5 @@ impl Queue {
             self.barriers.remove(0);
         }
         self.barriers.push(PastBarrier { frozen: known.available, ..barrier });
-    }
-}
-
-impl PastSubmission {
-    /// Whether the operation of this queue is one of it or of a later one.
-    pub fn is_before(&self, record: &Record) -> bool {
-        self.counts.get(&record.stage).copied().unwrap_or(0) < record.number
-    }
-}
-
-impl PastBarrier {
-    /// Whether it performs the transition.
-    pub fn performs(&self, record: &Record) -> bool {
-        record.stage == Stages::TRANSITION && self.transitions.contains(&record.number)
-    }
-
-    /// Whether the operation of this queue precedes the barrier.
-    pub fn is_after(&self, record: &Record) -> bool {
-        self.counts.get(&record.stage).copied().unwrap_or(0) >= record.number
     }
 }
