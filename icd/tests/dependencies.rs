@@ -67,6 +67,37 @@ fn each_event_has_its_own_dependency() {
     assert_eq!(found, [false, true, false], "{texts:#?}");
 }
 
+/// A fill that an event orders before a copy, twice; the host resets the event in between, or does not.
+fn one_event_twice(reset: bool) {
+    let v = Vulkan::new();
+    let [(filled, ..), (copied, ..)] = std::array::from_fn(|_| v.buffer(256, 1));
+    let barriers = [memory(WRITE, READ)];
+    let order = vk::DependencyInfo::default().memory_barriers(&barriers);
+    // SAFETY: valid usage.
+    unsafe {
+        let event = v.device.create_event(&vk::EventCreateInfo::default(), None).unwrap();
+        for _ in 0..2 {
+            v.run(v.record(|c| {
+                v.device.cmd_fill_buffer(c, filled, 0, 256, 7);
+                v.device.cmd_set_event2(c, event, &order);
+                v.device.cmd_wait_events2(c, &[event], std::slice::from_ref(&order));
+                v.device.cmd_copy_buffer(c, filled, copied, &WHOLE);
+            }));
+            if reset {
+                v.device.reset_event(event).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn an_event_that_is_set_is_not_signaled_again() {
+    let run = |case: usize| one_event_twice(case == 0);
+    let Some([reset, set]) = each("an_event_that_is_set_is_not_signaled_again", run) else { return };
+    let found = [&reset, &set].map(|text| text.contains("error[hazard-read-after-write]"));
+    assert_eq!(found, [false, true], "{reset}\n{set}");
+}
+
 /// A fill and a copy of a buffer, and between them a barrier of so many bytes of it, or of another one.
 fn barrier_of(size: u64, other: bool, wrote: Access) {
     let v = Vulkan::new();

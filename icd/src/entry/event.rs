@@ -30,9 +30,13 @@ struct State {
 object!(Event, vk::Event, kind::EVENT);
 
 impl Event {
-    /// Sets it. The caller notifies the device's progress.
+    /// Sets it, unless it is set (then vkSetEvent and vkCmdSetEvent2 have no effect). The caller notifies the
+    /// device's progress.
     pub fn set(&self, told: Told, tokens: Vec<EventToken>) {
-        *self.state.lock() = State { set: true, told, tokens: tokens.into() };
+        let mut state = self.state.lock();
+        if !state.set {
+            *state = State { set: true, told, tokens: tokens.into() };
+        }
     }
 
     /// Resets it. The caller notifies the device's progress.
