@@ -8,12 +8,15 @@ use pellucid_memory::access::{Access, AtomicOp, Site};
 use pellucid_memory::finding::FindingId;
 use pellucid_memory::raw;
 use pellucid_memory::system::{LANES, Lanes, Mask, MemorySystem, MemoryView, Notice, Pointers, Trap};
+use smallvec::{SmallVec, smallvec};
 
 /// The vector registers of a strand.
 pub(crate) type Vectors<'a> = &'a mut [Lanes];
 
 /// Most words of one access: 16 components of 8 bytes.
 const WORDS: usize = 32;
+/// Words of most accesses.
+const FEW: usize = 4;
 
 /// Offsets times a power of two.
 #[inline(always)]
@@ -27,6 +30,13 @@ pub(crate) fn shifted(offset: &Lanes, shift: u32) -> Lanes {
 
 fn words(access: &Access) -> usize {
     usize::from(access.components) * if access.size == 8 { 2 } else { 1 }
+}
+
+/// The descriptor's memory, if all active lanes name one element.
+fn common<'a>(context: &Context<'a>, binding: u32, element: &Lanes, mask: Mask) -> Option<MemoryView<'a>> {
+    let chosen = element.0[mask.trailing_zeros() as usize % LANES];
+    let other = element.0.iter().enumerate().map(|(j, x)| (x ^ chosen) & 0u32.wrapping_sub(mask >> j & 1));
+    (other.fold(0, |all, bits| all | bits) == 0).then(|| context.resources.view(binding, chosen))
 }
 
 /// Calls `each` with the descriptor's memory and the lanes that use it, for every element that an active lane
@@ -84,19 +94,24 @@ pub(crate) fn load<M: MemorySystem>(
         }
         Space::Element { binding, element } => {
             let element = vectors[element as usize];
+            if let Some(view) = common(context, binding, &element, mask) {
+                let from = Pointers::View { view: &view, offset: &offset, immediate };
+                let out = &mut vectors[start..start + count];
+                return memory.load(entry.site, from, mask, &entry.access, out);
+            }
+            let mut part: SmallVec<[Lanes; FEW]> = smallvec![Lanes::ZERO; count];
             waterfall(context, binding, &element, mask, &mut |view, here| {
-                let mut part = [Lanes::ZERO; WORDS];
                 let from = Pointers::View { view, offset: &offset, immediate };
-                memory.load(entry.site, from, here, &entry.access, &mut part[..count])?;
+                memory.load(entry.site, from, here, &entry.access, &mut part)?;
                 merge(&mut vectors[start..start + count], &part, here);
                 Ok(())
             })
         }
         Space::Push => {
-            let mut part = [Lanes::ZERO; WORDS];
+            let mut part: SmallVec<[Lanes; FEW]> = smallvec![Lanes::ZERO; count];
             let size = u32::from(entry.access.size);
             for j in lanes(mask) {
-                for (k, out) in part.iter_mut().enumerate().take(count) {
+                for (k, out) in part.iter_mut().enumerate() {
                     let step = size.min(4);
                     let at = offset.0[j].wrapping_add(immediate).wrapping_add(k as u32 * step);
                     out.0[j] = context.push_constant(at, step);
@@ -182,6 +197,10 @@ pub(crate) fn store<M: MemorySystem>(
         }
         Space::Element { binding, element } => {
             let element = vectors[element as usize];
+            if let Some(view) = common(context, binding, &element, mask) {
+                let to = Pointers::View { view: &view, offset: &offset, immediate };
+                return memory.store(entry.site, to, mask, &entry.access, value);
+            }
             waterfall(context, binding, &element, mask, &mut |view, here| {
                 let to = Pointers::View { view, offset: &offset, immediate };
                 memory.store(entry.site, to, here, &entry.access, value)
