@@ -130,3 +130,10 @@ pub enum AtomicOp {
     FMin,
     FMax,
 }
+
+impl AtomicOp {
+    /// Whether its operands are floats.
+    pub fn is_float(self) -> bool {
+        matches!(self, AtomicOp::FAdd | AtomicOp::FMin | AtomicOp::FMax)
+    }
+}

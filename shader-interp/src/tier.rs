@@ -82,7 +82,7 @@ impl Progress {
 
     /// Compiles the program, if nobody has.
     pub fn compile(&self, context: &Context<'_>, level: Level, tier: Tier) {
-        let formats = context.planes.iter().map(|plane| plane.format).collect();
+        let formats = context.rasters.iter().map(|raster| raster.kind).collect();
         self.code.get_or_init(|| NativeCode::new(context.program, formats, level, tier));
     }
 }

@@ -156,3 +156,214 @@ fn texels_are_the_same_in_both_tiers() {
         }
     }
 }
+
+/// Sizes along the coordinates of the shader's images, in the order of their bindings; the view's layers.
+const SHAPES: [([u32; 3], u32); 7] = [
+    ([60, 1, 1], 1),
+    ([60, 1, 1], 7),
+    ([60, 7, 1], 1),
+    ([60, 7, 1], 5),
+    ([60, 7, 5], 1),
+    ([9, 9, 1], 6),
+    ([60, 1, 1], 1),
+];
+
+/// A descriptor of shape `k`: rows, slices and layers have bytes between them.
+fn shaped(k: usize, info: &FormatInfo, random: &mut Random) -> (Descriptor, MemoryRange) {
+    let (extent, layers) = SHAPES[k];
+    let row = extent[0] * u32::from(info.texel_bytes) + 16;
+    let slice = row * extent[1] + 32;
+    let layer = slice * extent[2] + 64;
+    let memory = store((0..(layer * layers + 32) / 4).map(|_| random.bits() as u32).collect::<Vec<_>>());
+    if k == 6 {
+        return (Descriptor::TexelBuffer(memory.clone(), info.format, extent[0]), memory);
+    }
+    let view = ImageView {
+        extent,
+        layers,
+        levels: 2,
+        row_pitch: row,
+        slice_pitch: slice,
+        layer_pitch: layer,
+        level_row_pitch: [row; 16],
+        level_slice_pitch: [slice; 16],
+        ..image(&memory, info)
+    };
+    (Descriptor::ImageSampler(view, SAMPLER), memory)
+}
+
+/// What a dispatch leaves in images of all shapes, and what it has seen.
+fn run_shapes(program: &Program, info: &FormatInfo, tier: Tier, seed: u64) -> Vec<Vec<u32>> {
+    let mut random = Random::new(seed);
+    let word = FORMATS.iter().find(|info| info.name == "VK_FORMAT_R32_UINT").expect("the format of atomics");
+    let mut place = |shape: u32, lane: u32, base: [u32; 3]| match shape {
+        // In a row, in rows, in slices, all one, anywhere and outside.
+        0 => [base[0] + lane, base[1], base[2], 0],
+        1 => [base[0] + lane % 8, base[1] + lane / 8, base[2], 0],
+        2 => [base[0], base[1] + lane % 8, base[2] + lane / 8, 0],
+        3 => [base[0], base[1], base[2], 0],
+        _ => [random.below(66u32), random.below(9u32), random.below(7u32), 0].map(|at| at.wrapping_sub(1)),
+    };
+    let places: Vec<u32> = (0..8u32)
+        .flat_map(|turn| (0..32).map(move |lane| (turn, lane)))
+        .flat_map(|(turn, lane)| place((turn + seed as u32) % 5, lane, [3 * turn, turn % 4, turn % 3]))
+        .collect();
+    let seen = store(vec![0; 4 * 32 * 8]);
+    let buffers = [
+        store(places),
+        store((0..4 * 32 * 8).map(|_| random.bits() as u32).collect::<Vec<_>>()),
+        seen.clone(),
+    ];
+    let mut written = vec![seen];
+    let mut descriptor = |set: u32, binding: u32| {
+        let Some(kind) = set.checked_sub(1) else {
+            return Descriptor::Buffer(buffers[binding as usize].clone());
+        };
+        let (descriptor, memory) = shaped(binding as usize, if kind == 2 { word } else { info }, &mut random);
+        written.push(memory);
+        descriptor
+    };
+    let bindings = program.shader.bindings.iter().map(|b| vec![descriptor(b.set, b.binding)]).collect();
+    let resources = Resources { bindings, ..Resources::default() };
+    let options = PlainOptions { tier, ..PlainOptions::default() };
+    dispatch(program, &Grid { base: [0; 3], groups: [1; 3] }, &resources, &options).expect("nothing traps");
+    written.iter().map(MemoryRange::words).collect()
+}
+
+#[test]
+fn texels_of_all_shapes_are_the_same_in_both_tiers() {
+    let code: &[u8] = include_bytes!("shaders/texel_shapes.spv");
+    let words: Vec<u32> = code.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
+    for name in ["R32_UINT", "R8_UINT", "R8G8B8A8_UINT", "R16G16_UINT", "R32G32B32A32_UINT"] {
+        let info =
+            FORMATS.iter().find(|info| info.name.strip_prefix("VK_FORMAT_") == Some(name)).expect("a format");
+        // Its machine code is made for images of this format.
+        let program = compile(&words, &CompileOptions::default()).expect("the shader compiles");
+        for seed in 0..20 {
+            let [should, is] =
+                [Tier::Interpreter, Tier::Compiled].map(|tier| run_shapes(&program, info, tier, seed));
+            assert!(should[0].iter().any(|word| *word != 0), "the shader has seen nothing");
+            for (k, (should, is)) in should.iter().zip(&is).enumerate() {
+                let differ = (0..should.len()).find(|at| should[*at] != is[*at]);
+                assert_eq!(differ, None, "{name}, seed {seed}: first difference in memory {k}");
+            }
+        }
+    }
+}
+
+/// Sizes of the images that are sampled, in the order of their bindings; of the case where powers of two are
+/// asked for.
+const SAMPLED: [([u32; 3], u32); 5] =
+    [([32, 1, 1], 1), ([16, 1, 1], 5), ([32, 8, 1], 1), ([8, 16, 1], 3), ([8, 4, 16], 1)];
+
+/// Words that are also sensible texels: halves, bytes and floats near 1, a few of them infinite, zero or NaN.
+fn texel_words(random: &mut Random, info: &FormatInfo, count: u32) -> Vec<u32> {
+    let float = |random: &mut Random| match random.below(20u32) {
+        0 => 0x8000_0000,
+        1 => 0x7f80_0000,
+        2 => 0xffc0_1234,
+        3 => 0,
+        _ => (random.below(4000u32) as f32 / 999.0 - 2.0).to_bits(),
+    };
+    let half = |random: &mut Random| match random.below(20u32) {
+        0 => 0x8000,
+        1 => 0x7c00,
+        2 => 0xfe12,
+        _ => 0x3000 + random.below(0x1000u32) + (random.below(2u32) << 15),
+    };
+    (0..count)
+        .map(|_| match info.fields[0].width {
+            32 => float(random),
+            16 => half(random) | half(random) << 16,
+            _ => random.bits() as u32,
+        })
+        .collect()
+}
+
+/// What a dispatch has seen in images that it samples.
+fn run_samples(
+    program: &Program,
+    info: &FormatInfo,
+    sampler: &Sampler,
+    uneven: u32,
+    tier: Tier,
+    seed: u64,
+) -> Vec<u32> {
+    let mut random = Random::new(seed);
+    let mut coordinate = |k: u32| match random.below(30u32) {
+        0 => random.pick(&[f32::NAN, f32::INFINITY, -f32::INFINITY, 3e9, -3e9, 1e38, -0.0, 1e-30, -1e-9]),
+        1..=4 => random.below(4000u32) as f32 / 500.0 - 4.0,
+        5..=9 => random.below(33u32) as f32 / 32.0,
+        // Texels that follow one another, as most programs have them.
+        10..=19 => (k % 32) as f32 / 32.0 + 1.0 / 64.0,
+        _ => random.below(1000u32) as f32 / 999.0,
+    };
+    let places: Vec<u32> = (0..4 * 32 * 8u32).map(|k| coordinate(k / 4).to_bits()).collect();
+    let seen = store(vec![0; 4 * 16 * 32 * 8]);
+    let buffers = [store(places), seen.clone()];
+    let mut descriptor = |set: u32, binding: u32| {
+        if set == 0 {
+            return Descriptor::Buffer(buffers[binding as usize].clone());
+        }
+        let ([x, y, z], layers) = SAMPLED[binding as usize];
+        let extent = [x + uneven, if y > 1 { y + uneven } else { 1 }, if z > 1 { z + uneven } else { 1 }];
+        let row = extent[0] * u32::from(info.texel_bytes) + 16;
+        let slice = row * extent[1] + 32;
+        let layer = slice * extent[2] + 64;
+        let memory = store(texel_words(&mut random, info, (layer * layers + 64) / 4));
+        let view = ImageView {
+            extent,
+            layers,
+            row_pitch: row,
+            slice_pitch: slice,
+            layer_pitch: layer,
+            level_row_pitch: [row; 16],
+            level_slice_pitch: [slice; 16],
+            ..image(&memory, info)
+        };
+        Descriptor::ImageSampler(view, *sampler)
+    };
+    let bindings = program.shader.bindings.iter().map(|b| vec![descriptor(b.set, b.binding)]).collect();
+    let resources = Resources { bindings, ..Resources::default() };
+    let options = PlainOptions { tier, ..PlainOptions::default() };
+    dispatch(program, &Grid { base: [0; 3], groups: [1; 3] }, &resources, &options).expect("nothing traps");
+    seen.words()
+}
+
+#[test]
+fn samples_are_the_same_in_both_tiers() {
+    let code: &[u8] = include_bytes!("shaders/texel_samples.spv");
+    let words: Vec<u32> = code.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
+    let names = [
+        "R8G8B8A8_UNORM",
+        "R8_UNORM",
+        "R16G16_SNORM",
+        "R16G16B16A16_SFLOAT",
+        "R32_SFLOAT",
+        "R32G32B32A32_SFLOAT",
+    ];
+    for (n, name) in names.into_iter().enumerate() {
+        let info = FORMATS.iter().find(|info| info.name.strip_prefix("VK_FORMAT_") == Some(name));
+        let info = info.expect("a format");
+        for case in 0..20u32 {
+            let [linear, uneven] = [case % 2 == 0, case % 5 == 4];
+            let address = [0, 1, 2].map(|k| [0, 1, 2, 4, 3][((case / 2 + k * n as u32) % 5) as usize]);
+            let sampler = Sampler { mag_linear: linear, min_linear: linear, address, ..SAMPLER };
+            // Its machine code is made for images and samplers of this kind, but for the last seeds.
+            let program = compile(&words, &CompileOptions::default()).expect("the shader compiles");
+            for seed in 0..4 {
+                let turned = Sampler { address: [2; 3], ..sampler };
+                let sampler = if seed == 3 { &turned } else { &sampler };
+                let run = |tier| run_samples(&program, info, sampler, uneven.into(), tier, seed);
+                let [should, is] = [Tier::Interpreter, Tier::Compiled].map(run);
+                if let Some(at) = (0..should.len()).find(|at| should[*at] != is[*at]) {
+                    let (call, place) = (at / 4 % 16, at / 64);
+                    let (is, should) = (is[at], should[at]);
+                    panic!(
+                        "{name}, {address:?}, {linear}: call {call}, place {place}: {is:08x}, not {should:08x}"
+                    );
+                }
+            }
+        }
+    }
+}

@@ -4,7 +4,7 @@ use super::launch::Launch;
 use super::prints::PrintLog;
 use crate::code::Program;
 use crate::interface::{Grid, PUSH_UNSET, Resources};
-use crate::ops::image::planar::Plane;
+use crate::ops::image::raster::Raster;
 use crate::tier::{Progress, Tier};
 use pellucid_memory::plain::PlainMemory;
 use pellucid_memory::system::{MemorySystem, MemoryView};
@@ -15,8 +15,8 @@ pub(crate) struct Context<'a> {
     pub resources: &'a Resources,
     /// Memory of [`Code::views`](crate::code::Code).
     pub views: Vec<MemoryView<'a>>,
-    /// Images of [`Code::images`](crate::code::Code).
-    pub planes: Vec<Plane<'a>>,
+    /// Texels of [`Code::images`](crate::code::Code).
+    pub rasters: Vec<Raster<'a>>,
     pub launch: Launch,
     /// Where DebugPrintf goes.
     pub prints: Option<&'a PrintLog>,
@@ -39,7 +39,7 @@ impl<'a> Context<'a> {
             program,
             resources,
             views: views.collect(),
-            planes: program.images.iter().map(|entry| Plane::of(entry, resources)).collect(),
+            rasters: program.images.iter().map(|entry| Raster::of(program, entry, resources)).collect(),
             launch: Launch::new(program, grid),
             prints: None,
             tier: Tier::Interpreter,

@@ -23,13 +23,16 @@ pub(crate) fn from_unorm(x: u32, scale: f32) -> f32 {
     x as f32 / scale
 }
 
+/// 1/255 in two parts. Machine code has them, too.
+pub(crate) const BYTE_PARTS: [f32; 2] = [257.0 / 65536.0, 1.0 / 16_711_680.0];
+
 /// [`from_unorm`] of a byte, by two products: the first one is exact, and of all bytes their sum is what the
 /// quotient is rounded to.
 #[inline(always)]
 pub(crate) fn from_unorm_byte(x: u32) -> f32 {
-    const LOW: f32 = 1.0 / 16_711_680.0;
+    let [near, rest] = BYTE_PARTS;
     let x = x as f32;
-    x * (257.0 / 65536.0) + x * LOW
+    x * near + x * rest
 }
 
 /// An integer in [-scale - 1, scale] to [-1, 1].

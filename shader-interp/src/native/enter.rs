@@ -105,7 +105,7 @@ fn state(
             && strand.masks.len() == program.masks as usize
             && strand.private.len() == (program.shader.private_bytes as usize).div_ceil(4)
             && context.views.len() == program.views.len()
-            && context.planes.len() == program.images.len()
+            && context.rasters.len() == program.images.len()
             && (strand.pc as usize) < code.entries.len()
             && code.entries.len() == program.code.len()
     );
@@ -117,7 +117,7 @@ fn state(
         masks: strand.masks.as_mut_ptr(),
         private: strand.private.as_mut_ptr(),
         views: context.views.as_ptr().cast(),
-        planes: context.planes.as_ptr().cast(),
+        rasters: context.rasters.as_ptr().cast(),
         workgroup,
         rows,
         streams: context.streams,

@@ -1,20 +1,23 @@
-//! Reads and writes of texels, for 16 lanes: of images with two dimensions, one layer and one sample, in the
-//! formats whose conversions are a few instructions.
+//! Reads, writes and 32-bit read-modify-writes of texels, for 16 lanes: of the first level of images with one
+//! sample and of texel buffers, in the formats whose conversions are a few instructions.
 //!
 //! Which image it is, only the dispatch knows. The code is made for the format that the image has when it is
 //! made, and looks each time whether it has it still; where it has not, the interpreter does the instruction.
 //! So each of these instructions is a line of its own.
 
 use super::assembler::Label;
+use super::memory::modify::Modified;
 use super::memory::{Access, HOST, SIZE};
 use super::operation::*;
 use super::registers::{Part, RUNNING_MASK, STATE, Source};
 use super::rows::UNORDERED;
+use super::sample::SampleAccess;
 use super::state;
 use crate::code::{Code, Inst, Opcode, Pin};
 use crate::math::format::{self, Aspect, FormatInfo, Numeric};
-use crate::ops::image::planar::{Plane, Texel};
+use crate::ops::image::raster::{Raster, Texel};
 use iced_x86::{Code as X86, Instruction, MemoryOperand, Register};
+use pellucid_memory::access::AtomicOp;
 use pellucid_memory::system::MemoryView;
 use smallvec::SmallVec;
 
@@ -25,11 +28,11 @@ const LESS: u32 = 1;
 pub(super) struct TexelAccess {
     /// Its number in [`Code::images`].
     slot: usize,
-    writes: bool,
-    /// The registers of x and y.
-    at: [u16; 2],
+    does: Texel,
+    /// The registers of the coordinates, at least one.
+    at: SmallVec<[u16; 3]>,
     info: &'static FormatInfo,
-    /// The components to write.
+    /// The components to write; the value and perhaps the comparator of a read-modify-write.
     values: SmallVec<[u16; 4]>,
     /// The first component read, and how many are.
     results: (u16, usize),
@@ -43,33 +46,34 @@ impl TexelAccess {
         }
         let slot = inst.imm as usize;
         let entry = code.images.get(slot)?;
-        let texel = entry.instruction.texel()?;
+        let does = entry.instruction.texel()?;
         let info = format::properties(*formats.get(slot)?)?;
-        let plain = matches!(
-            info.numeric,
-            Numeric::Uint | Numeric::Sint | Numeric::Unorm | Numeric::Snorm | Numeric::Sfloat
-        );
-        let whole = info.texel_bytes.is_power_of_two() && info.texel_bytes <= 16;
-        if !plain || !whole || info.compression.is_some() || info.is_64_bit() || info.aspect != Aspect::Color
-        {
+        if !is_plain(info) {
             return None;
         }
-        let &[x, y, ref rest @ ..] = entry.arguments.as_slice() else { return None };
-        let level = |register: &u32| code.pins.get(*register as usize) == Some(&Pin::Word(0));
-        let writes = texel == Texel::Write;
-        match texel {
-            Texel::Write if rest.len() > 4 => return None,
-            Texel::Read if !rest.is_empty() => return None,
-            Texel::ReadLevel if rest.len() > 1 || !rest.iter().all(level) => return None,
-            _ => {}
+        let (at, rest) = entry.arguments.split_at_checked(entry.instruction.coordinates())?;
+        let fits = match does {
+            Texel::Read => rest.is_empty(),
+            // Which level it is, the image's raster says.
+            Texel::ReadLevel => rest.len() <= 1 && rest.iter().all(|register| is_constant(code, *register)),
+            Texel::Write => rest.len() <= 4,
+            Texel::Modify(op) => {
+                let operands = if op == AtomicOp::CompareExchange { 2 } else { 1 };
+                let word = info.units() == 1 && info.unit == 4;
+                word && !op.is_float() && rest.len() == operands && entry.results.1 <= 1
+            }
+        };
+        if !fits || !(1..=3).contains(&at.len()) {
+            return None;
         }
-        let values = if writes { rest } else { &[] };
+        let reads = matches!(does, Texel::Read | Texel::ReadLevel);
+        let registers = |list: &[u32]| list.iter().map(|register| *register as u16).collect::<SmallVec<_>>();
         Some(TexelAccess {
             slot,
-            writes,
-            at: [x as u16, y as u16],
+            does,
+            at: at.iter().map(|register| *register as u16).collect(),
             info,
-            values: values.iter().map(|register| *register as u16).collect(),
+            values: if reads { SmallVec::new() } else { registers(rest) },
             results: (entry.results.0 as u16, (entry.results.1 as usize).min(4)),
         })
     }
@@ -85,6 +89,55 @@ impl TexelAccess {
     }
 }
 
+/// Whether texels of a format are taken apart, and made, by a few instructions.
+pub(super) fn is_plain(info: &FormatInfo) -> bool {
+    use Numeric::*;
+    let plain = matches!(info.numeric, Uint | Sint | Unorm | Snorm | Sfloat);
+    let whole = info.texel_bytes.is_power_of_two() && info.texel_bytes <= 16;
+    plain && whole && info.compression.is_none() && !info.is_64_bit() && info.aspect == Aspect::Color
+}
+
+/// An image instruction that has an encoding.
+pub(super) enum ImageAccess {
+    Texel(TexelAccess),
+    Sample(SampleAccess),
+    /// The size of an image or texel buffer: the number of the instruction in [`Code::images`], the first
+    /// result and how many there are.
+    Size(usize, u16, u16),
+}
+
+impl ImageAccess {
+    /// What `inst` does, if it has an encoding for images of these kinds.
+    pub fn of(code: &Code, kinds: &[i32], inst: &Inst) -> Option<ImageAccess> {
+        let texel = TexelAccess::of(code, kinds, inst).map(ImageAccess::Texel);
+        let sample = || SampleAccess::of(code, kinds, inst).map(ImageAccess::Sample);
+        texel.or_else(sample).or_else(|| ImageAccess::size(code, kinds, inst))
+    }
+
+    fn size(code: &Code, kinds: &[i32], inst: &Inst) -> Option<ImageAccess> {
+        let entry = code.images.get(inst.imm as usize).filter(|_| inst.op == Opcode::Image)?;
+        let (first, count) = (entry.results.0 as u16, entry.results.1 as u16);
+        let known = kinds.get(inst.imm as usize).is_some_and(|kind| *kind != 0);
+        let first_level = entry.arguments.iter().all(|register| is_zero(code, *register));
+        let size = entry.instruction.asks_size() && first_level && known && count <= 3;
+        size.then_some(ImageAccess::Size(inst.imm as usize, first, count))
+    }
+
+    /// Whether it needs most host registers for itself.
+    pub fn is_large(&self) -> bool {
+        matches!(self, ImageAccess::Sample(_))
+    }
+}
+
+/// Whether a register is a constant, 0.
+fn is_zero(code: &Code, register: u32) -> bool {
+    code.pins.get(register as usize) == Some(&Pin::Word(0))
+}
+
+fn is_constant(code: &Code, register: u32) -> bool {
+    matches!(code.pins.get(register as usize), Some(Pin::Word(_)))
+}
+
 /// Calls `each` with the vector registers of an image operation: whether it is read, whether it is written.
 pub(super) fn registers(code: &Code, inst: &Inst, each: &mut impl FnMut(u16, bool, bool)) {
     if inst.op == Opcode::Image {
@@ -96,69 +149,117 @@ pub(super) fn registers(code: &Code, inst: &Inst, each: &mut impl FnMut(u16, boo
 
 impl Part<'_> {
     /// A field of the instruction's image, whose table is in RAX.
-    fn plane(&self, image: &TexelAccess, field: usize) -> MemoryOperand {
-        let at = image.slot * size_of::<Plane<'_>>() + field;
+    pub fn raster(&self, slot: usize, field: usize) -> MemoryOperand {
+        let at = slot * size_of::<Raster<'_>>() + field;
         MemoryOperand::with_base_displ(Register::RAX, at as i64)
     }
 
     /// The same in every lane.
-    fn plane_word(&self, image: &TexelAccess, field: usize) -> MemoryOperand {
-        let at = image.slot * size_of::<Plane<'_>>() + field;
+    pub fn raster_word(&self, slot: usize, field: usize) -> MemoryOperand {
+        let at = slot * size_of::<Raster<'_>>() + field;
         MemoryOperand::with_base_displ_bcst_seg(Register::RAX, at as i64, true, Register::None)
     }
 
-    fn planes(&mut self) {
-        let planes = MemoryOperand::with_base_displ(STATE, state::PLANES as i64);
-        self.asm.load(X86::Mov_r64_rm64, Register::RAX, planes);
+    pub fn rasters(&mut self) {
+        let rasters = MemoryOperand::with_base_displ(STATE, state::RASTERS as i64);
+        self.asm.load(X86::Mov_r64_rm64, Register::RAX, rasters);
     }
 
-    /// Jumps if the image has another format than the code was made for, or is of another shape.
-    pub fn unless_format(&mut self, image: &TexelAccess, other: Label) {
-        self.planes();
-        let format = self.plane(image, Plane::FORMAT);
-        self.asm.put(Instruction::with2(X86::Cmp_rm32_imm32, format, image.info.format));
-        self.asm.branch(X86::Jne_rel32_64, other);
+    /// Jumps if the image is not of the kind that the code was made for.
+    pub fn unless_kind(&mut self, image: &ImageAccess, other: Label) {
+        let (slot, kind) = match image {
+            ImageAccess::Texel(texel) => (texel.slot, texel.info.format),
+            ImageAccess::Sample(sample) => (sample.slot, sample.kind),
+            ImageAccess::Size(slot, ..) => (*slot, 0),
+        };
+        self.rasters();
+        let found = self.raster(slot, Raster::KIND);
+        self.asm.put(Instruction::with2(X86::Cmp_rm32_imm32, found, kind));
+        let any = matches!(image, ImageAccess::Size(..));
+        self.asm.branch(if any { X86::Je_rel32_64 } else { X86::Jne_rel32_64 }, other);
     }
 
-    /// The lanes of this part read or write texels.
-    pub fn image(&mut self, image: &TexelAccess) {
-        if image.writes { self.write_texels(image) } else { self.read_texels(image) }
+    /// The lanes of this part access texels, or ask for sizes.
+    pub fn image(&mut self, image: &ImageAccess) {
+        match image {
+            ImageAccess::Texel(texel) => self.texel(texel),
+            ImageAccess::Sample(sample) => self.sample(sample),
+            ImageAccess::Size(slot, first, count) => {
+                self.rasters();
+                for k in 0..*count {
+                    let (t, field) = (self.temporary(), Raster::EXTENT + usize::from(k) * size_of::<u32>());
+                    let (to, from) = (self.host(t), self.raster(*slot, field));
+                    self.asm.load(X86::EVEX_Vpbroadcastd_zmm_k1z_xmmm32, to, from);
+                    self.set(first + k, t);
+                }
+            }
+        }
+    }
+
+    fn texel(&mut self, image: &TexelAccess) {
+        match image.does {
+            Texel::Read | Texel::ReadLevel => self.read_texels(image),
+            Texel::Write => self.write_texels(image),
+            Texel::Modify(op) => self.modify_texels(image, op),
+        }
     }
 
     /// Byte offsets of the texels, in `t`; the running lanes whose texels exist.
-    fn texels(&mut self, image: &TexelAccess, [x, y]: [u8; 2], (t, u): (u8, u8)) -> u8 {
+    fn texels(&mut self, image: &TexelAccess, at: &[u8], (t, u): (u8, u8)) -> u8 {
         let running = self.condition(RUNNING_MASK);
         let inside = self.host_mask_but(running);
-        self.planes();
+        self.rasters();
         let to = Register::K0 + u32::from(inside);
-        for (condition, of, field) in [(running, x, Plane::WIDTH), (inside, y, Plane::HEIGHT)] {
-            let (of, size) = (self.host(of), self.plane_word(image, field));
+        let (wide_t, wide_u) = (self.host(t), self.host(u));
+        for (k, coordinate) in at.iter().enumerate() {
+            let along = |field: usize| field + k * size_of::<u32>();
+            let of = self.host(*coordinate);
+            let extent = self.raster_word(image.slot, along(Raster::EXTENT));
             let code = X86::EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8;
-            self.masked(condition, Instruction::with4(code, to, of, size, LESS));
+            let condition = if k == 0 { running } else { inside };
+            self.masked(condition, Instruction::with4(code, to, of, extent, LESS));
+            if k == 0 {
+                self.by(SHL_BY, t, *coordinate, image.info.texel_bytes.trailing_zeros());
+            } else {
+                let pitch = self.raster_word(image.slot, along(Raster::PITCH));
+                self.asm.put(Instruction::with3(MUL.0, wide_u, of, pitch));
+                self.binary(ADD, t, t, Source::Host(u));
+            }
         }
-        let (pitch, start) = (self.plane_word(image, Plane::PITCH), self.plane_word(image, Plane::START));
-        let (wide_t, wide_y) = (self.host(t), self.host(y));
-        self.asm.put(Instruction::with3(MUL.0, wide_t, wide_y, pitch));
-        self.by(SHL_BY, u, x, image.info.texel_bytes.trailing_zeros());
-        self.binary(ADD, t, t, Source::Host(u));
+        let start = self.raster_word(image.slot, Raster::START);
         self.asm.put(Instruction::with3(ADD.0, wide_t, wide_t, start));
-        let memory = |field: usize| Plane::MEMORY + field;
+        let memory = |field: usize| Raster::MEMORY + field;
         let (host, size) = (memory(MemoryView::HOST), memory(MemoryView::SIZE));
-        let (host, size) = (self.plane(image, host), self.plane(image, size));
+        let (host, size) = (self.raster(image.slot, host), self.raster(image.slot, size));
         self.asm.load(X86::Mov_r64_rm64, HOST, host);
         self.asm.load(X86::Mov_r64_rm64, SIZE, size);
         inside
     }
 
-    /// The word in every lane.
-    fn spread_bits(&mut self, to: u8, word: u32) {
-        self.general(X86::Mov_r32_imm32, word, Register::EAX);
-        self.spread_general(to, Register::EAX);
+    fn coordinates(&mut self, image: &TexelAccess) -> SmallVec<[u8; 3]> {
+        image.at.iter().map(|register| self.read(*register)).collect()
+    }
+
+    fn modify_texels(&mut self, image: &TexelAccess, op: AtomicOp) {
+        // What may make code of its own comes before the first jump.
+        let at = self.coordinates(image);
+        let [t, u, v, r] = std::array::from_fn(|_| self.temporary());
+        let operands: SmallVec<[u8; 2]> = image.values.iter().map(|register| self.read(*register)).collect();
+        let inside = self.texels(image, &at, (t, u));
+        let (result, wanted) = (image.results.0, image.results.1 > 0);
+        let wanted = wanted && self.reads[usize::from(result)];
+        let (value, comparator) = (operands[0], operands.get(1).copied());
+        self.modify_lanes(op, &Modified { value, comparator, locked: true, wanted }, [t, u, v, r], inside);
+        if image.results.1 > 0 {
+            let old = self.host(r);
+            self.masked_zero(inside, Instruction::with2(LOAD.0, old, old));
+            self.set(result, r);
+        }
     }
 
     fn read_texels(&mut self, image: &TexelAccess) {
         // What may make code of its own comes before the first jump.
-        let at = image.at.map(|register| self.read(register));
+        let at = self.coordinates(image);
         let (t, u) = (self.temporary(), self.temporary());
         let words: SmallVec<[u8; 4]> = (0..image.words()).map(|_| self.temporary()).collect();
         let components: SmallVec<[(usize, u16); 4]> = (0..image.results.1)
@@ -172,7 +273,7 @@ impl Part<'_> {
                 _ => self.temporary(),
             })
             .collect();
-        let inside = self.texels(image, at, (t, u));
+        let inside = self.texels(image, &at, (t, u));
         let (k, done) = (self.host_mask_but(inside), self.asm.label());
         let access = Access::of_texels(image.info.texel_bytes.into());
         self.load_lanes(&access, &words, (t, u), (inside, k), done);
@@ -190,7 +291,7 @@ impl Part<'_> {
     }
 
     /// Component `k` of texels with these words, in `to`.
-    fn decode(
+    pub fn decode(
         &mut self,
         info: &FormatInfo,
         k: usize,
@@ -204,7 +305,13 @@ impl Part<'_> {
         match width {
             0 if info.missing(k) == 0 => return self.zero_register(to),
             0 => return self.spread_bits(to, info.missing(k)),
-            32 => return,
+            32 => {
+                let word = words[usize::from(field.offset) / 32];
+                if word != to {
+                    self.unary(LOAD, to, Source::Host(word));
+                }
+                return;
+            }
             _ => {}
         }
         let word = words[usize::from(field.offset) / 32];
@@ -217,25 +324,14 @@ impl Part<'_> {
                 let nan = self.compare_floats(UNORDERED, to, Source::Host(to));
                 self.choose(to, nan, Source::Constant(Constant::Nan), to);
             }
-            Numeric::Unorm | Numeric::Snorm => {
-                let largest = (largest(info.numeric, width) as f32).to_bits();
-                if held.replace(largest) != Some(largest) {
-                    self.spread_bits(u, largest);
-                }
-                self.unary(F_FROM_S, to, Source::Host(to));
-                self.binary(F_DIV, to, to, Source::Host(u));
-                if signed {
-                    self.spread_bits(t, (-1f32).to_bits());
-                    self.binary(F_MAX, to, to, Source::Host(t));
-                }
-            }
+            Numeric::Unorm | Numeric::Snorm => self.of_normalized(info.numeric, width, to, (t, u), held),
             _ => {}
         }
     }
 
     fn write_texels(&mut self, image: &TexelAccess) {
         // What may make code of its own comes before the first jump.
-        let at = image.at.map(|register| self.read(register));
+        let at = self.coordinates(image);
         let [t, u, v, w] = std::array::from_fn(|_| self.temporary());
         let info = image.info;
         let mut words: SmallVec<[u8; 4]> = SmallVec::new();
@@ -266,37 +362,8 @@ impl Part<'_> {
                 }
             }
         }
-        let inside = self.texels(image, at, (t, u));
+        let inside = self.texels(image, &at, (t, u));
         let k = self.host_mask_but(inside);
         self.store_lanes(&Access::of_texels(info.texel_bytes.into()), &words, [t, u, v, w], (inside, k));
     }
-
-    /// The bits of components, of so many bits, in their place in `u`.
-    fn encode(&mut self, numeric: Numeric, (width, shift): (u32, u32), value: u8, (u, v): (u8, u8)) {
-        match numeric {
-            Numeric::Unorm | Numeric::Snorm => {
-                let least: f32 = if numeric == Numeric::Snorm { -1.0 } else { 0.0 };
-                self.spread_bits(v, least.to_bits());
-                // The least for what is no number: the second operand.
-                self.binary(F_MAX, u, value, Source::Host(v));
-                self.binary(F_MIN, u, u, Source::Constant(Constant::FloatOne));
-                self.spread_bits(v, (largest(numeric, width) as f32).to_bits());
-                self.binary(F_MUL, u, u, Source::Host(v));
-                let wide = self.host(u);
-                self.asm.registers(X86::EVEX_Vcvtps2dq_zmm_k1z_zmmm512b32_er, wide, wide);
-                self.by(SHL_BY, u, u, 32 - width);
-            }
-            Numeric::Sfloat => {
-                self.narrow_half_to(value, u);
-                self.by(SHL_BY, u, u, 32 - width);
-            }
-            _ => self.by(SHL_BY, u, value, 32 - width),
-        }
-        self.by(SHR_BY, u, u, 32 - width - shift);
-    }
-}
-
-/// What 1 is as a normalized integer of so many bits.
-fn largest(numeric: Numeric, width: u32) -> u32 {
-    u32::MAX >> (32 - width + u32::from(numeric == Numeric::Snorm))
 }

@@ -10,7 +10,7 @@
 //! Accesses keep their order within a part of the lanes; the first part is ahead of the second within a line,
 //! which no barrier is in: different invocations have no order there.
 
-mod modify;
+pub(super) mod modify;
 mod narrow;
 mod private;
 mod store;
@@ -135,7 +135,7 @@ impl Access {
             Opcode::LoadUniform => (Does::LoadUniform, results(words)),
             Opcode::Store => (Does::Store, entry.values.iter().map(register).collect()),
             _ => match entry.atomic? {
-                AtomicOp::FAdd | AtomicOp::FMin | AtomicOp::FMax => return None,
+                op if op.is_float() => return None,
                 op => (Does::Modify(op), results(1)),
             },
         };
@@ -595,4 +595,4 @@ const KEEP: X86 = X86::EVEX_Vmovdqu32_zmmm512_k1z_zmm;
 const PERMUTE: X86 = X86::EVEX_Vpermt2d_zmm_k1z_zmm_zmmm512b32;
 const PERMUTE_PAIRS: X86 = X86::EVEX_Vpermt2q_zmm_k1z_zmm_zmmm512b64;
 const HALVES: X86 = X86::EVEX_Vshufi64x2_zmm_k1z_zmm_zmmm512b64_imm8;
-const ALIGN: X86 = X86::EVEX_Valignd_zmm_k1z_zmm_zmmm512b32_imm8;
+pub(super) const ALIGN: X86 = X86::EVEX_Valignd_zmm_k1z_zmm_zmmm512b32_imm8;

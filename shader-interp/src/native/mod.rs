@@ -11,9 +11,10 @@
 //! and takes over where it ends.
 //!
 //! Stages: [`translate`] (lines, regions, loops of clusters of lanes, control), [`registers`] (values in host
-//! registers), [`rows`], [`memory`] and [`image`] (the encodings), [`operation`] (vector instructions for 8
-//! and for 16 lanes), [`assembler`], [`executable`], and [`enter`], which runs it.
+//! registers), [`rows`], [`memory`], [`image`], [`sample`] and [`across`] (the encodings), [`operation`]
+//! (vector instructions for 8 and for 16 lanes), [`assembler`], [`executable`], and [`enter`], which runs it.
 
+mod across;
 mod assembler;
 pub(crate) mod enter;
 mod executable;
@@ -22,6 +23,7 @@ mod memory;
 mod operation;
 mod registers;
 mod rows;
+mod sample;
 mod state;
 #[cfg(test)]
 mod tests;

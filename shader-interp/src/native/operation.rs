@@ -59,6 +59,7 @@ operations! {
     SHL_BY: EVEX_Vpslld_zmm_k1z_zmmm512b32_imm8, VEX_Vpslld_ymm_ymm_imm8;
     SHR_BY: EVEX_Vpsrld_zmm_k1z_zmmm512b32_imm8, VEX_Vpsrld_ymm_ymm_imm8;
     SAR_BY: EVEX_Vpsrad_zmm_k1z_zmmm512b32_imm8, VEX_Vpsrad_ymm_ymm_imm8;
+    WORDS_OF_FOUR: EVEX_Vpshufd_zmm_k1z_zmmm512b32_imm8, VEX_Vpshufd_ymm_ymmm256_imm8;
     F_ADD: EVEX_Vaddps_zmm_k1z_zmm_zmmm512b32_er, VEX_Vaddps_ymm_ymm_ymmm256;
     F_SUB: EVEX_Vsubps_zmm_k1z_zmm_zmmm512b32_er, VEX_Vsubps_ymm_ymm_ymmm256;
     F_MUL: EVEX_Vmulps_zmm_k1z_zmm_zmmm512b32_er, VEX_Vmulps_ymm_ymm_ymmm256;
@@ -106,6 +107,8 @@ pub(super) enum Constant {
     Steps4,
     Steps8,
     Steps16,
+    /// The numbers of the second part's lanes; [`Constant::Steps1`] has those of the first.
+    UpperLanes,
     /// Of two registers, every second word.
     Even,
     Odd,
@@ -164,12 +167,13 @@ impl Constant {
         ];
         let constants = words.into_iter().flat_map(|word| [word; 16]);
         let bits = (0..4).flat_map(|part| (0..16).map(move |j| if j < 8 { 1 << (8 * part + j) } else { 0 }));
-        let rows: [fn(u32) -> u32; 15] = [
+        let rows: [fn(u32) -> u32; 16] = [
             |i| i,
             |i| 2 * i,
             |i| 4 * i,
             |i| 8 * i,
             |i| 16 * i,
+            |i| i + 16,
             |i| 2 * i,
             |i| 2 * i + 1,
             |i| 4 * (i % 8) + i / 8,

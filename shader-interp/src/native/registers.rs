@@ -251,6 +251,42 @@ impl<'a> Part<'a> {
         }
     }
 
+    /// What all lanes have in a vector register, between lines: where it is pinned, or loaded into `to`.
+    pub fn take(&mut self, register: u16, to: [u8; 2]) -> [u8; 2] {
+        let index = self.pinned.iter().position(|pinned| *pinned == register);
+        std::array::from_fn(|part| {
+            self.part = part;
+            match index {
+                Some(index) => self.pinned_at(index, part),
+                None => {
+                    let (code, to_host, from) =
+                        (self.instruction(LOAD), self.host(to[part]), self.file(register));
+                    self.asm.load(code, to_host, from);
+                    to[part]
+                }
+            }
+        })
+    }
+
+    /// A vector register is what two host registers hold, between lines.
+    pub fn give(&mut self, register: u16, from: [u8; 2]) {
+        let index = self.pinned.iter().position(|pinned| *pinned == register);
+        for (part, from) in from.into_iter().enumerate() {
+            self.part = part;
+            let from = self.host(from);
+            match index {
+                Some(index) => {
+                    let (code, to) = (self.instruction(LOAD), self.host(self.pinned_at(index, part)));
+                    self.asm.registers(code, to, from);
+                }
+                None => {
+                    let (code, to) = (self.instruction(STORE), self.file(register));
+                    self.asm.store(code, to, from);
+                }
+            }
+        }
+    }
+
     /// Begins a line of instructions for the lanes of `part`.
     pub fn begin_line(&mut self, part: usize) {
         self.part = part;
@@ -284,6 +320,22 @@ impl<'a> Part<'a> {
             }
         }
         self.locked = 0;
+    }
+
+    /// Of the host registers that `body` takes, those that it returns stay taken.
+    pub fn keep<const N: usize>(&mut self, body: impl FnOnce(&mut Self) -> [u8; N]) -> [u8; N] {
+        let locked = self.locked;
+        let kept = body(self);
+        self.locked = kept.iter().fold(locked, |locked, k| locked | 1 << k);
+        kept
+    }
+
+    /// Host registers that `body` takes are free again.
+    pub fn for_a_while(&mut self, body: impl FnOnce(&mut Self)) {
+        self.keep(|part| {
+            body(part);
+            []
+        });
     }
 
     fn next_use(&self, register: u16) -> u32 {

@@ -3,28 +3,35 @@
 //! Each computes the bits that its expression in [`crate::code::isa`] computes: operands of additions and
 //! products stand in the expression's order, as the host passes on the first NaN.
 
+mod bits;
+mod common;
 mod division;
+pub(super) mod doubles;
 mod floats;
 mod functions;
 mod integers;
 mod masks;
+mod normalized;
 mod pairs;
 
-use super::image::TexelAccess;
+use super::image::ImageAccess;
 use super::memory::Access;
 use super::operation::*;
 use super::registers::{Part, RUNNING, RUNNING_MASK, Source};
 use crate::code::{Inst, Opcode};
+use crate::math::format::Numeric;
 use iced_x86::{Code as X86, Instruction, Register};
 
 /// Predicates of comparisons of floats.
 const EQUAL: u32 = 0x00;
 pub(super) const UNORDERED: u32 = 0x03;
-const NOT_EQUAL: u32 = 0x04;
+pub(super) const NOT_EQUAL: u32 = 0x04;
 const EQUAL_OR_UNORDERED: u32 = 0x08;
 const ORDERED_NOT_EQUAL: u32 = 0x0c;
-const GREATER_EQUAL: u32 = 0x1d;
-const LESS: u32 = 0x11;
+pub(super) const GREATER_EQUAL: u32 = 0x1d;
+pub(super) const LESS: u32 = 0x11;
+pub(super) const MORE_THAN: u32 = 0x1e;
+pub(super) const ORDERED: u32 = 0x07;
 const LESS_EQUAL: u32 = 0x12;
 const NOT_GREATER_EQUAL: u32 = 0x19;
 const NOT_GREATER: u32 = 0x1a;
@@ -32,10 +39,10 @@ const NOT_GREATER: u32 = 0x1a;
 const I_EQUAL: u32 = 0;
 const I_LESS: u32 = 1;
 const I_LESS_EQUAL: u32 = 2;
-const I_NOT_EQUAL: u32 = 4;
+pub(super) const I_NOT_EQUAL: u32 = 4;
 /// Rounding, nothing told.
-const TO_EVEN: u32 = 8;
-const DOWN: u32 = 9;
+pub(super) const TO_EVEN: u32 = 8;
+pub(super) const DOWN: u32 = 9;
 const UP: u32 = 10;
 const TO_ZERO: u32 = 11;
 
@@ -43,14 +50,39 @@ pub(super) use functions::table as function_table;
 
 /// Whether an encoding needs many host registers for itself.
 pub(super) fn needs_many(op: Opcode) -> bool {
-    matches!(op, Opcode::SMod | Opcode::Sin | Opcode::Cos)
+    use Opcode::*;
+    let doubles = matches!(op, FMulAdd64 | FMin64 | NMin64 | FMax64 | NMax64 | FClamp64 | NClamp64 | FMix64);
+    doubles || matches!(op, SMod | Sin | Cos | FMod | FRem | SmoothStep | BitFieldSExtract)
 }
 
-/// Whether an encoding takes tens of host instructions, each of which waits for the one before. These have
-/// one for 16 lanes only.
+/// Whether an encoding takes tens of host instructions, each of which waits for the one before.
 pub(super) fn is_long(op: Opcode) -> bool {
     use Opcode::*;
     matches!(op, Exp | Exp2 | Log | Log2 | Sin | Cos)
+}
+
+/// Whether a row or test has its encoding for 16 lanes alone.
+pub(super) fn is_wide_alone(op: Opcode) -> bool {
+    use Opcode::*;
+    let op = op.test().map_or(op, |(test, _)| test);
+    let bits = matches!(op, BitReverse | BitCount | BitFieldInsert | BitFieldSExtract | BitFieldUExtract);
+    let places = matches!(op, FindILsb | FindUMsb | FindSMsb)
+        || matches!(op, BallotBitCount | BallotFind | InverseBallot | BallotBitExtract);
+    let pairs = matches!(op, SMin64 | SMax64 | UMin64 | UMax64 | SAbs64);
+    let of_double = matches!(op, FAdd64 | FSub64 | FMul64 | FDiv64 | FMulAdd64 | FMix64)
+        || matches!(
+            op,
+            Floor64 | Ceil64 | Trunc64 | Round64 | RoundEven64 | Fract64 | Sqrt64 | InverseSqrt64
+        )
+        || matches!(op, FMin64 | NMin64 | FMax64 | NMax64 | FClamp64 | NClamp64)
+        || matches!(op, FOrdEqual64 | FOrdNotEqual64 | FOrdLess64 | FOrdLessEqual64)
+        || matches!(op, FUnordEqual64 | FUnordNotEqual64 | FUnordLess64 | FUnordLessEqual64);
+    let conversion = matches!(op, F32ToF64 | S32ToF64 | U32ToF64 | U64ToF64 | S64ToF64)
+        || matches!(op, F64ToF32 | U64ToF32 | S64ToF32);
+    let by_doubles = matches!(op, FMod | FRem | SmoothStep);
+    let packed = matches!(op, PackSnorm4x8 | PackUnorm4x8 | PackSnorm2x16 | PackUnorm2x16)
+        || matches!(op, UnpackSnorm8 | UnpackUnorm8 | UnpackSnorm16 | UnpackUnorm16);
+    is_long(op) || bits || places || pairs || of_double || conversion || by_doubles || packed
 }
 
 /// A shift by lanes, and by a number.
@@ -201,21 +233,7 @@ rows! {
             self.written(inst.dst, to);
         };
         F32ToU32 => self.unsigned_of_float(inst);
-        IAdd64 => {
-            let (t, u, x, high) = (self.temporary(), self.temporary(), self.read(inst.a), inst.a + 1);
-            let y = self.operand(inst.b);
-            self.binary(ADD, t, x, y);
-            let carry = self.compare(false, I_LESS, t, Source::Host(x));
-            let (x, y) = (self.read(high), self.operand(inst.b + 1));
-            self.binary(ADD, u, x, y);
-            let more = self.temporary();
-            // The carry is 1: all bits set are -1.
-            let ones = self.constant_register(Constant::Ones);
-            self.binary(SUB, more, u, Source::Host(ones));
-            self.choose(u, carry, Source::Host(more), u);
-            self.set(inst.dst, t);
-            self.set(inst.dst + 1, u);
-        };
+        IAdd64 => self.sum_of_pairs(inst);
         UDiv => {
             let (q, _, _) = self.divided(inst.a, inst.b);
             self.set(inst.dst, q);
@@ -251,7 +269,7 @@ rows! {
         };
         Ceil => self.rounded(inst, UP);
         Trunc => self.rounded(inst, TO_ZERO);
-        RoundEven => self.rounded(inst, TO_EVEN);
+        Round | RoundEven => self.rounded(inst, TO_EVEN);
         NMin => self.extreme(inst, F_MIN, OR);
         NMax => self.extreme(inst, F_MAX, AND);
         FClamp | NClamp => {
@@ -295,38 +313,10 @@ rows! {
             self.set(inst.dst, t);
             self.set(inst.dst + 1, u);
         };
-        ISub64 => {
-            let (x, y, t, u) = (self.read(inst.a), self.read(inst.b), self.temporary(), self.temporary());
-            self.binary(SUB, t, x, Source::Host(y));
-            let borrow = self.compare(false, I_LESS, x, Source::Host(y));
-            let (x, y) = (self.read(inst.a + 1), self.read(inst.b + 1));
-            self.binary(SUB, u, x, Source::Host(y));
-            let ones = self.constant_register(Constant::Ones);
-            // The borrow is 1: all bits set are -1.
-            self.binary(ADD, ones, u, Source::Host(ones));
-            self.choose(u, borrow, Source::Host(ones), u);
-            self.set(inst.dst, t);
-            self.set(inst.dst + 1, u);
-        };
-        IMul64 => {
-            if self.form == Form::Avx2 {
-                return self.product_of_pairs(inst);
-            }
-            // As pairs of words, two registers of eight: the order within them is undone with the halves.
-            let (x, y) = (self.pairs(inst.a), self.pairs(inst.b));
-            for k in 0..2 {
-                let (product, y) = (self.host(x[k]), self.host(y[k]));
-                let code = X86::EVEX_Vpmullq_zmm_k1z_zmm_zmmm512b64;
-                self.asm.put(Instruction::with3(code, product, product, y));
-            }
-            let [low, high] = y;
-            for (to, words) in [(low, 0x88u32), (high, 0xdd)] {
-                let [to, x, y] = [to, x[0], x[1]].map(|k| self.host(k));
-                let code = X86::EVEX_Vshufps_zmm_k1z_zmm_zmmm512b32_imm8;
-                self.asm.put(Instruction::with4(code, to, x, y, words));
-            }
-            self.set(inst.dst, low);
-            self.set(inst.dst + 1, high);
+        ISub64 => self.difference_of_pairs(inst);
+        IMul64 => match self.form {
+            Form::Avx2 => self.product_of_pairs(inst),
+            Form::Avx512 => self.of_pairs(inst, X86::EVEX_Vpmullq_zmm_k1z_zmm_zmmm512b64),
         };
         ShiftLeft64 => {
             let (low, high) = self.shifted_pair(inst.a, inst.a + 1, inst.b, (SHL, SHL_BY), (SHR, SHR_BY));
@@ -343,19 +333,129 @@ rows! {
             self.set(inst.dst, low);
             self.set(inst.dst + 1, high);
         };
-        SNegate64 => {
-            let (zero, low, high) = (self.zero(), self.temporary(), self.temporary());
-            let (x, x_high) = (self.read(inst.a), self.read(inst.a + 1));
-            self.binary(SUB, low, zero, Source::Host(x));
-            // All bits of the high words are inverted, and 1 is added where the low words are 0.
-            let none = self.compare(true, I_EQUAL, x, Source::Host(zero));
-            self.binary(SUB, zero, zero, Source::Host(x_high));
-            let ones = self.constant_register(Constant::Ones);
-            self.binary(XOR, high, x_high, Source::Host(ones));
-            self.choose(high, none, Source::Host(zero), high);
-            self.set(inst.dst, low);
-            self.set(inst.dst + 1, high);
+        SNegate64 => self.negated_pair(inst);
+        SMin64 => self.of_pairs(inst, X86::EVEX_Vpminsq_zmm_k1z_zmm_zmmm512b64);
+        SMax64 => self.of_pairs(inst, X86::EVEX_Vpmaxsq_zmm_k1z_zmm_zmmm512b64);
+        UMin64 => self.of_pairs(inst, X86::EVEX_Vpminuq_zmm_k1z_zmm_zmmm512b64);
+        UMax64 => self.of_pairs(inst, X86::EVEX_Vpmaxuq_zmm_k1z_zmm_zmmm512b64);
+        SAbs64 => self.doubles_alone(inst, X86::EVEX_Vpabsq_zmm_k1z_zmmm512b64);
+        AddCarry => {
+            let (x, y, t) = (self.read(inst.a), self.read(inst.b), self.temporary());
+            self.binary(ADD, t, x, Source::Host(y));
+            let carry = self.compare(false, I_LESS, t, Source::Host(x));
+            self.one_where(inst.dst, carry);
         };
+        SubBorrow => {
+            let borrow = self.compare_integers(inst, false, I_LESS);
+            self.one_where(inst.dst, borrow);
+        };
+        SMulHigh => self.signed_high_product(inst);
+        BitReverse => self.reverse_bits(inst);
+        BitCount => {
+            let x = self.read(inst.a);
+            let t = self.count_bits(x);
+            self.set(inst.dst, t);
+        };
+        BitFieldInsert => self.insert_field(inst);
+        BitFieldSExtract => self.extract_signed_field(inst);
+        BitFieldUExtract => self.extract_field(inst);
+        FindILsb => {
+            let x = self.read(inst.a);
+            let t = self.lowest(x);
+            self.highest(t);
+            self.set(inst.dst, t);
+        };
+        FindUMsb => {
+            let (x, t) = (self.read(inst.a), self.temporary());
+            self.unary(LOAD, t, Source::Host(x));
+            self.highest(t);
+            self.set(inst.dst, t);
+        };
+        FindSMsb => {
+            let (x, t) = (self.read(inst.a), self.temporary());
+            self.by(SAR_BY, t, x, 31);
+            self.binary(XOR, t, t, Source::Host(x));
+            self.highest(t);
+            self.set(inst.dst, t);
+        };
+        BallotBitCount => self.count_ballot(inst);
+        BallotFind => {
+            let t = self.ballot(inst.a);
+            let t = if inst.imm == 0 { self.lowest(t) } else { t };
+            self.highest(t);
+            self.set(inst.dst, t);
+        };
+        InverseBallot => {
+            let (x, own) = (self.read(inst.a), self.own_bits());
+            let set = self.test_bits(x, own);
+            self.set_mask(inst.dst, set);
+        };
+        BallotBitExtract => {
+            let (x, index, t) = (self.read(inst.a), self.read(inst.b), self.temporary());
+            // The host shifts by 32 and more to 0.
+            self.binary(SHR, t, x, Source::Host(index));
+            let one = self.constant_register(Constant::One);
+            let set = self.test_bits(t, one);
+            self.set_mask(inst.dst, set);
+        };
+        QuadSwap => {
+            let x = self.read(inst.a);
+            let k = self.result(inst.dst);
+            // Each word's place within a quad, two bits each.
+            let places = [0xe4, 0xb1, 0x4e, 0x1b][inst.imm.wrapping_add(1) as usize & 3];
+            self.by(WORDS_OF_FOUR, k, x, places);
+            self.written(inst.dst, k);
+        };
+        SSign => {
+            let (x, t) = (self.read(inst.a), self.temporary());
+            self.binary(S_MAX, t, x, Source::Constant(Constant::Ones));
+            self.last(inst.dst, S_MIN, t, Source::Constant(Constant::One));
+        };
+        FSign => self.float_sign(inst);
+        Step => {
+            let (edge, x, zero) = (self.operand(inst.a), self.read(inst.b), self.zero());
+            let below = self.compare_floats(LESS, x, edge);
+            let one = self.constant_register(Constant::FloatOne);
+            self.choose(one, below, Source::Host(zero), one);
+            self.set(inst.dst, one);
+        };
+        SmoothStep => self.smooth_step(inst);
+        PackSnorm4x8 => self.pack(inst, Numeric::Snorm, 8);
+        PackUnorm4x8 => self.pack(inst, Numeric::Unorm, 8);
+        PackSnorm2x16 => self.pack(inst, Numeric::Snorm, 16);
+        PackUnorm2x16 => self.pack(inst, Numeric::Unorm, 16);
+        UnpackSnorm8 => self.unpack(inst, Numeric::Snorm, 8);
+        UnpackUnorm8 => self.unpack(inst, Numeric::Unorm, 8);
+        UnpackSnorm16 => self.unpack(inst, Numeric::Snorm, 16);
+        UnpackUnorm16 => self.unpack(inst, Numeric::Unorm, 16);
+        FMod => self.modulo(inst, DOWN, inst.b);
+        FRem => self.modulo(inst, TO_ZERO, inst.a);
+        FAdd64 => self.doubles(inst, doubles::ADD_DOUBLES);
+        FSub64 => self.doubles(inst, doubles::SUB_DOUBLES);
+        FMul64 => self.doubles(inst, doubles::MUL_DOUBLES);
+        FDiv64 => self.doubles(inst, doubles::DIV_DOUBLES);
+        FMulAdd64 => self.double_mul_add(inst);
+        FNegate64 => self.high_word(inst, XOR, Constant::Sign);
+        FAbs64 => self.high_word(inst, AND, Constant::Magnitude);
+        Floor64 => self.doubles_rounded(inst, DOWN, false);
+        Ceil64 => self.doubles_rounded(inst, UP, false);
+        Trunc64 => self.doubles_rounded(inst, TO_ZERO, false);
+        Round64 | RoundEven64 => self.doubles_rounded(inst, TO_EVEN, false);
+        Fract64 => self.doubles_rounded(inst, DOWN, true);
+        FMin64 | NMin64 => self.extreme_doubles(inst, true);
+        FMax64 | NMax64 => self.extreme_doubles(inst, false);
+        FClamp64 | NClamp64 => self.clamp_doubles(inst);
+        FMix64 => self.mix_doubles(inst);
+        Sqrt64 => self.double_roots(inst, false);
+        InverseSqrt64 => self.double_roots(inst, true);
+        F32ToF64 => self.double_of_float(inst);
+        S32ToF64 => self.double_of_word(inst, X86::EVEX_Vcvtdq2pd_zmm_k1z_ymmm256b32_er);
+        U32ToF64 => self.double_of_word(inst, X86::EVEX_Vcvtudq2pd_zmm_k1z_ymmm256b32_er);
+        F64ToF32 => self.float_of_double(inst);
+        U64ToF64 => self.doubles_alone(inst, X86::EVEX_Vcvtuqq2pd_zmm_k1z_zmmm512b64_er);
+        S64ToF64 => self.doubles_alone(inst, X86::EVEX_Vcvtqq2pd_zmm_k1z_zmmm512b64_er);
+        U64ToF32 => self.float_of_pairs(inst, X86::EVEX_Vcvtuqq2ps_ymm_k1z_zmmm512b64_er);
+        S64ToF32 => self.float_of_pairs(inst, X86::EVEX_Vcvtqq2ps_ymm_k1z_zmmm512b64_er);
         Select => self.select(inst.a.into(), inst.dst, inst.b, inst.c);
         Select64 => {
             // The first result may be one of the operands of the second.
@@ -436,6 +536,14 @@ rows! {
         ULessEqual64 => self.compare_pairs(inst, I_LESS_EQUAL, false);
         SLess64 => self.compare_pairs(inst, I_LESS, true);
         SLessEqual64 => self.compare_pairs(inst, I_LESS_EQUAL, true);
+        FOrdEqual64 => self.test_doubles(inst, EQUAL);
+        FOrdNotEqual64 => self.test_doubles(inst, ORDERED_NOT_EQUAL);
+        FOrdLess64 => self.test_doubles(inst, LESS);
+        FOrdLessEqual64 => self.test_doubles(inst, LESS_EQUAL);
+        FUnordEqual64 => self.test_doubles(inst, EQUAL_OR_UNORDERED);
+        FUnordNotEqual64 => self.test_doubles(inst, NOT_EQUAL);
+        FUnordLess64 => self.test_doubles(inst, NOT_GREATER_EQUAL);
+        FUnordLessEqual64 => self.test_doubles(inst, NOT_GREATER);
         IsNan => {
             let x = self.read(inst.a);
             self.compare_floats(UNORDERED, x, Source::Host(x))
@@ -450,7 +558,7 @@ rows! {
 
 impl Part<'_> {
     /// An instruction of a line; `image` is what one of images accesses.
-    pub fn lanes(&mut self, inst: &Inst, image: Option<&TexelAccess>) {
+    pub fn lanes(&mut self, inst: &Inst, image: Option<&ImageAccess>) {
         match inst.op.test() {
             Some((test, _)) => {
                 let condition = self.test(test, inst);
@@ -462,119 +570,5 @@ impl Part<'_> {
                 _ => self.row(inst),
             },
         }
-    }
-
-    /// The last host instruction of a row.
-    fn last(&mut self, to: u16, operation: Operation, a: u8, b: Source) {
-        let k = self.result(to);
-        self.binary(operation, k, a, b);
-        self.written(to, k);
-    }
-
-    /// The same; the second operand is a vector register.
-    fn finish(&mut self, to: u16, operation: Operation, a: u8, b: u16) {
-        let b = self.operand(b);
-        self.last(to, operation, a, b);
-    }
-
-    /// A vector register is what the temporary register `k` holds.
-    pub fn set(&mut self, to: u16, k: u8) {
-        let result = self.pinned_to(to).unwrap_or(k);
-        if result != k {
-            self.unary(LOAD, result, Source::Host(k));
-        }
-        self.written(to, result);
-    }
-
-    fn mov(&mut self, inst: &Inst) {
-        let x = self.operand(inst.a);
-        let k = self.result(inst.dst);
-        self.unary(LOAD, k, x);
-        self.written(inst.dst, k);
-    }
-
-    fn simple(&mut self, inst: &Inst, operation: Operation) {
-        let x = self.read(inst.a);
-        self.finish(inst.dst, operation, x, inst.b);
-    }
-
-    fn alone(&mut self, inst: &Inst, operation: Operation) {
-        let x = self.operand(inst.a);
-        let k = self.result(inst.dst);
-        self.unary(operation, k, x);
-        self.written(inst.dst, k);
-    }
-
-    fn with(&mut self, inst: &Inst, operation: Operation, constant: Constant) {
-        let x = self.read(inst.a);
-        self.last(inst.dst, operation, x, Source::Constant(constant));
-    }
-
-    /// `second(first(a, b), c)`.
-    fn chain(&mut self, inst: &Inst, first: Operation, second: Operation) {
-        let (x, y, t) = (self.read(inst.a), self.operand(inst.b), self.temporary());
-        self.binary(first, t, x, y);
-        self.finish(inst.dst, second, t, inst.c);
-    }
-
-    /// A chain of two logical operations; 16 lanes: one instruction with this truth table.
-    fn three(&mut self, inst: &Inst, (first, second): (Operation, Operation), table: u32) {
-        if self.form == Form::Avx2 {
-            return self.chain(inst, first, second);
-        }
-        let (x, y, z) = (self.read(inst.a), self.read(inst.b), self.read(inst.c));
-        let mut k = self.result(inst.dst);
-        if k == y || k == z {
-            k = self.temporary();
-        }
-        if k != x {
-            self.unary(LOAD, k, Source::Host(x));
-        }
-        let (to, y, z) = (self.host(k), self.host(y), self.host(z));
-        let code = X86::EVEX_Vpternlogd_zmm_k1z_zmm_zmmm512b32_imm8;
-        self.asm.put(Instruction::with4(code, to, y, z, table));
-        self.set(inst.dst, k);
-    }
-
-    fn product(&mut self, a: u16, b: u16) -> u8 {
-        let (x, y, t) = (self.read(a), self.operand(b), self.temporary());
-        self.binary(F_MUL, t, x, y);
-        t
-    }
-
-    fn zero(&mut self) -> u8 {
-        let t = self.temporary();
-        self.binary(XOR, t, t, Source::Host(t));
-        t
-    }
-
-    fn constant_register(&mut self, constant: Constant) -> u8 {
-        let t = self.temporary();
-        self.unary(LOAD, t, Source::Constant(constant));
-        t
-    }
-
-    fn select(&mut self, condition: u32, to: u16, yes: u16, no: u16) {
-        let condition = self.condition(condition);
-        let (yes, no) = (self.operand(yes), self.read(no));
-        let k = self.result(to);
-        self.choose(k, condition, yes, no);
-        self.written(to, k);
-    }
-
-    fn spread(&mut self, inst: &Inst, yes: Constant) {
-        let (condition, zero) = (self.condition(inst.a.into()), self.zero());
-        let k = self.result(inst.dst);
-        self.choose(k, condition, Source::Constant(yes), zero);
-        self.written(inst.dst, k);
-    }
-
-    fn compare_with(&mut self, code: X86, to: Register, x: u8, y: Source, predicate: u32) {
-        let x = self.host(x);
-        self.asm.put(match y {
-            Source::Host(k) => Instruction::with4(code, to, x, self.host(k), predicate),
-            Source::File(register) => Instruction::with4(code, to, x, self.file(register), predicate),
-            Source::Constant(constant) => Instruction::with4(code, to, x, self.constant(constant), predicate),
-        });
     }
 }

@@ -1,6 +1,6 @@
 //! What machine code and the interpreter share while a strand runs.
 
-use crate::ops::image::planar::Plane;
+use crate::ops::image::raster::Raster;
 use pellucid_memory::system::{Lanes, MemoryView};
 use std::mem::{MaybeUninit, offset_of};
 
@@ -49,7 +49,7 @@ pub(super) struct State {
     /// The views that the program names by slot.
     pub views: *const MemoryView<'static>,
     /// The images of the program's image operations.
-    pub planes: *const Plane<'static>,
+    pub rasters: *const Raster<'static>,
     /// Workgroup memory: a view.
     pub workgroup: *mut MemoryView<'static>,
     /// Runs the instructions from one number to before another; the place where the code goes on, or null.
@@ -91,7 +91,7 @@ pub(super) const VECTORS: usize = offset_of!(State, vectors);
 pub(super) const MASKS: usize = offset_of!(State, masks);
 pub(super) const PRIVATE: usize = offset_of!(State, private);
 pub(super) const VIEWS: usize = offset_of!(State, views);
-pub(super) const PLANES: usize = offset_of!(State, planes);
+pub(super) const RASTERS: usize = offset_of!(State, rasters);
 pub(super) const WORKGROUP: usize = offset_of!(State, workgroup);
 pub(super) const ROWS: usize = offset_of!(State, rows);
 pub(super) const STREAMS: usize = offset_of!(State, streams);

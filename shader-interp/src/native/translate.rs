@@ -18,14 +18,15 @@ mod turn;
 use self::apart::Apart;
 use self::marks::marks;
 use self::regions::{Region, loops};
+use super::across::is_across;
 use super::assembler::{Assembler, Label};
-use super::image::TexelAccess;
+use super::image::ImageAccess;
 use super::memory::Access;
 use super::operation::{Constant, Form};
 use super::registers::{
     FUEL, MASKS, Part, RUNNING, STATE, TESTED, VECTORS, VIEWS, next_uses, vector_operands,
 };
-use super::rows::{function_table, has_encoding, is_long, test_has_encoding};
+use super::rows::{function_table, has_encoding, is_wide_alone, test_has_encoding};
 use super::state;
 use crate::code::isa::AfterTest;
 use crate::code::{Code, Inst, Opcode, OperandKind};
@@ -64,7 +65,7 @@ pub(super) fn kind(code: &Code, formats: &[i32], inst: &Inst, form: Form) -> Tre
         }
         ControlBarrier | MemoryBarrier if !code.modelled => Treatment::Control,
         Done => Treatment::Control,
-        op if is_long(op) && form != Form::Avx512 => Treatment::Interpreted,
+        op if is_wide_alone(op) && form != Form::Avx512 => Treatment::Interpreted,
         op => match op.test() {
             Some((test, after)) if test_has_encoding(test) => match after {
                 AfterTest::Set => Treatment::Lanes,
@@ -73,7 +74,9 @@ pub(super) fn kind(code: &Code, formats: &[i32], inst: &Inst, form: Form) -> Tre
             None if has_encoding(op) => Treatment::Lanes,
             _ if code.modelled => Treatment::Interpreted,
             None if Access::encoded(code, inst, form) => Treatment::Lanes,
-            None if form == Form::Avx512 && TexelAccess::of(code, formats, inst).is_some() => {
+            None if form == Form::Avx512
+                && (is_across(code, inst) || ImageAccess::of(code, formats, inst).is_some()) =>
+            {
                 Treatment::Lanes
             }
             _ => Treatment::Interpreted,
@@ -262,22 +265,30 @@ impl<'a> Translator<'a> {
             let end = if self.kinds[end] == Treatment::Interpreted { end + 1 } else { end };
             return self.interpreted(row..end);
         }
+        if is_across(self.part.code, &code[row]) {
+            self.part.across(&code[row]);
+            return self.leave_at(region, row + 1);
+        }
         // `end` is the last instruction of the line: one that jumps, or one before which another begins.
         let control = (self.kinds[end] == Treatment::Control).then_some(end);
         let lanes = row..if control.is_some() { end } else { end + 1 };
-        let image = TexelAccess::of(self.part.code, &self.part.formats, &code[row]);
+        let image = ImageAccess::of(self.part.code, &self.part.formats, &code[row]);
         if let Some(image) = &image {
             let other = self.asm().label();
             self.exits.push((other, Exit::Interpreted(region, row)));
-            self.part.unless_format(image, other);
+            self.part.unless_kind(image, other);
         }
         self.each_part(lanes, control, image.as_ref());
         if let Some(control) = control {
             self.control(control);
         }
-        // What follows in the code follows here; the end of a region is where it is left.
+        self.leave_at(region, end + 1);
+    }
+
+    /// What follows in the code follows here; the end of a region is where it is left.
+    fn leave_at(&mut self, region: Option<usize>, next: usize) {
         if let Some(region) = region
-            && self.regions[region].rows.end == end + 1
+            && self.regions[region].rows.end == next
         {
             self.store_region(region);
             self.part.pin(Vec::new());
@@ -286,7 +297,7 @@ impl<'a> Translator<'a> {
 
     /// The instructions `rows` and what decides the branch of `control` behind them, for the parts that run
     /// together, one after the other.
-    fn each_part(&mut self, rows: Range<usize>, control: Option<usize>, image: Option<&TexelAccess>) {
+    fn each_part(&mut self, rows: Range<usize>, control: Option<usize>, image: Option<&ImageAccess>) {
         let code = self.code();
         let decides = control.filter(|row| decides(&code[*row]));
         let of = |row: usize| vector_operands(self.part.code, &code[row]);

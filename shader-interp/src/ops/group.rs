@@ -106,17 +106,30 @@ pub fn fold(
             return;
         }
     };
+    macro_rules! words {
+        ($f:expr) => {
+            out[0] = butterfly(&value[0], mask, cluster, identity(fold, scalar) as u32, $f)
+        };
+    }
+    macro_rules! floats {
+        ($f:expr) => {
+            words!(|a, b| $f(f32::from_bits(a), f32::from_bits(b)).to_bits())
+        };
+    }
     match (fold, scalar) {
-        (GroupFold::FAdd, Scalar::F32) => {
-            out[0] = butterfly(&value[0], mask, cluster, 0x8000_0000, |a, b| {
-                (f32::from_bits(a) + f32::from_bits(b)).to_bits()
-            });
-        }
-        (GroupFold::IAdd, Scalar::I32) => out[0] = butterfly(&value[0], mask, cluster, 0, u32::wrapping_add),
-        (GroupFold::UMax, Scalar::I32) => out[0] = butterfly(&value[0], mask, cluster, 0, u32::max),
-        (GroupFold::UMin, Scalar::I32) => out[0] = butterfly(&value[0], mask, cluster, u32::MAX, u32::min),
-        (GroupFold::And, Scalar::I32) => out[0] = butterfly(&value[0], mask, cluster, u32::MAX, |a, b| a & b),
-        (GroupFold::Or, Scalar::I32) => out[0] = butterfly(&value[0], mask, cluster, 0, |a, b| a | b),
+        (GroupFold::FAdd, Scalar::F32) => floats!(|a: f32, b: f32| a + b),
+        (GroupFold::FMul, Scalar::F32) => floats!(|a: f32, b: f32| a * b),
+        (GroupFold::FMin, Scalar::F32) => floats!(single::n_min),
+        (GroupFold::FMax, Scalar::F32) => floats!(single::n_max),
+        (GroupFold::IAdd, Scalar::I32) => words!(u32::wrapping_add),
+        (GroupFold::IMul, Scalar::I32) => words!(u32::wrapping_mul),
+        (GroupFold::UMax, Scalar::I32) => words!(u32::max),
+        (GroupFold::UMin, Scalar::I32) => words!(u32::min),
+        (GroupFold::SMax, Scalar::I32) => words!(|a, b| (a as i32).max(b as i32) as u32),
+        (GroupFold::SMin, Scalar::I32) => words!(|a, b| (a as i32).min(b as i32) as u32),
+        (GroupFold::And, Scalar::I32) => words!(|a, b| a & b),
+        (GroupFold::Or, Scalar::I32) => words!(|a, b| a | b),
+        (GroupFold::Xor, Scalar::I32) => words!(|a, b| a ^ b),
         _ => {
             let neutral = identity(fold, scalar);
             let mut now: [u64; LANES] =

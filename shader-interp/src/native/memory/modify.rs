@@ -2,21 +2,49 @@
 
 use super::*;
 
+/// What read-modify-writes of all lanes do.
+pub(in crate::native) struct Modified {
+    /// Host registers.
+    pub value: u8,
+    pub comparator: Option<u8>,
+    /// Other threads may reach the words.
+    pub locked: bool,
+    /// Whether some instruction reads the original values: what none does need not be there, though the
+    /// interpreter has it.
+    pub wanted: bool,
+}
+
 impl Part<'_> {
     pub(super) fn modify(&mut self, access: &Access, op: AtomicOp) {
         let (Some(value), [result]) = (access.value, &access.words[..]) else { return };
         let running = self.condition(RUNNING_MASK);
-        let (t, u, sum, r) = (self.temporary(), self.temporary(), self.temporary(), self.temporary());
+        let [t, u, v, r] = std::array::from_fn(|_| self.temporary());
         self.scaled(access, t);
         let value = self.read(value);
         let comparator = access.comparator.map(|register| self.read(register));
+        self.locate(access.space);
+        self.add_immediate(t, u, access.immediate);
+        let locked = !matches!(access.space, Space::Workgroup(_));
+        let wanted = self.reads[*result as usize];
+        self.modify_lanes(op, &Modified { value, comparator, locked, wanted }, [t, u, v, r], running);
+        self.set(*result, r);
+    }
+
+    /// The lanes where `running` holds modify the words at the offsets in `t`; the original values are in `r`
+    /// then, zero where there is no word. In other lanes `r` holds anything. `u` and `v` are for its use.
+    pub(in crate::native) fn modify_lanes(
+        &mut self,
+        op: AtomicOp,
+        how: &Modified,
+        [t, u, v, r]: [u8; 4],
+        running: u8,
+    ) {
+        let &Modified { value, comparator, locked, wanted } = how;
         let (k, k2) = (self.host_mask_but(running), self.host_mask_but(running));
         let (done, each) = (self.asm.label(), self.asm.label());
         if self.part == 0 {
             self.asm.put(Instruction::with2(X86::Add_rm64_imm8, field(state::CHANGES), 1));
         }
-        self.locate(access.space);
-        self.add_immediate(t, u, access.immediate);
         self.zero_register(r);
         self.last_inside(4, done);
         self.spread_general(u, Register::EDX);
@@ -28,13 +56,10 @@ impl Part<'_> {
         let (to, from) = (Register::K0 + u32::from(k), self.host(u));
         let aligned = Instruction::with3(X86::EVEX_Vptestnmd_kr_k1_zmm_zmmm512b32, to, from, low_bits);
         self.masked(k, aligned);
-        let lock = !matches!(access.space, Space::Workgroup(_));
         if op == AtomicOp::IAdd {
-            self.add_to_one((t, u, sum, r), value, (running, k, k2), lock, (each, done));
+            self.add_to_one((t, u, v, r), value, (running, k, k2), locked, (each, done));
             self.asm.bind(each);
         }
-        // What no instruction reads need not be there, though the interpreter has it.
-        let wanted = self.reads[*result as usize];
         for (field_at, k) in [(state::OFFSETS, t), (state::VALUES, value), (state::RESULTS, r)] {
             if field_at != state::RESULTS || wanted {
                 self.asm.store(KEEP, field(field_at), self.host(k));
@@ -44,27 +69,26 @@ impl Part<'_> {
             self.asm.store(KEEP, field(state::COMPARATORS), self.host(comparator));
         }
         let (some, stored) = (self.asm.label(), self.asm.label());
-        if lock {
+        if locked {
             // A load has to wait for the locked instruction before it: offsets come from registers.
             let all = Register::K0 + u32::from(k);
             self.asm.registers(X86::VEX_Kortestw_kr_kr, all, all);
             self.jump(X86::Jae_rel32_64, some);
-            self.modify_all(op, (t, u), (value, sum), wanted);
+            self.modify_all(op, (t, u), (value, v), wanted);
             self.jump(X86::Jmp_rel32_64, stored);
             self.asm.bind(some);
         }
         self.each_lane(k, |part| {
             part.asm.load(X86::Mov_r32_rm32, Register::R10D, lane(state::OFFSETS));
             part.asm.load(X86::Mov_r32_rm32, Register::EDX, lane(state::VALUES));
-            part.modify_lane(op, lock, lane(state::COMPARATORS), wanted.then(|| lane(state::RESULTS)));
+            part.modify_lane(op, locked, lane(state::COMPARATORS), wanted.then(|| lane(state::RESULTS)));
         });
         self.asm.bind(stored);
-        let result_register = self.host(r);
         if wanted {
-            self.asm.load(WHOLE, result_register, field(state::RESULTS));
+            let originals = self.host(r);
+            self.asm.load(WHOLE, originals, field(state::RESULTS));
         }
         self.asm.bind(done);
-        self.set(*result, r);
     }
 
     /// If all lanes add to one word: one addition of the sum, and each lane sees what the lanes before it

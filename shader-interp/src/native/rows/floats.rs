@@ -19,7 +19,7 @@ impl Part<'_> {
     }
 
     /// The same; if both are NaN, any NaN.
-    pub(super) fn bound(&mut self, x: u8, y: u8, operation: Operation, of_zeros: Operation) -> u8 {
+    pub(in crate::native) fn bound(&mut self, x: u8, y: u8, operation: Operation, of_zeros: Operation) -> u8 {
         let (t, zero) = (self.temporary(), self.temporary());
         self.binary(operation, t, y, Source::Host(x));
         self.binary(of_zeros, zero, y, Source::Host(x));
@@ -30,6 +30,36 @@ impl Part<'_> {
         t
     }
 
+    /// 1, 0 or -1; 0 for what is no number.
+    pub(super) fn float_sign(&mut self, inst: &Inst) {
+        let (x, zero, t, u) = (self.read(inst.a), self.zero(), self.temporary(), self.temporary());
+        let one = Source::Constant(Constant::FloatOne);
+        let above = self.compare_floats(LESS, zero, Source::Host(x));
+        self.choose(t, above, one, zero);
+        let below = self.compare_floats(LESS, x, Source::Host(zero));
+        self.choose(u, below, one, zero);
+        self.binary(F_SUB, t, t, Source::Host(u));
+        self.set(inst.dst, t);
+    }
+
+    pub(super) fn smooth_step(&mut self, inst: &Inst) {
+        let (low, high, x) = (self.read(inst.a), self.read(inst.b), self.read(inst.c));
+        let (t, u) = (self.temporary(), self.temporary());
+        self.binary(F_SUB, t, x, Source::Host(low));
+        self.binary(F_SUB, u, high, Source::Host(low));
+        self.binary(F_DIV, t, t, Source::Host(u));
+        let zero = self.zero();
+        let t = self.bound(t, zero, F_MAX, AND);
+        let one = self.constant_register(Constant::FloatOne);
+        let t = self.bound(t, one, F_MIN, OR);
+        self.with_float(F_MUL, u, t, 2.0);
+        self.spread_float(one, 3.0);
+        self.binary(F_SUB, u, one, Source::Host(u));
+        self.binary(F_MUL, t, t, Source::Host(t));
+        self.binary(F_MUL, t, t, Source::Host(u));
+        self.canonical(inst.dst, t);
+    }
+
     pub(super) fn rounded(&mut self, inst: &Inst, mode: u32) {
         let (x, t) = (self.read(inst.a), self.temporary());
         self.by(F_ROUND, t, x, mode);
@@ -37,7 +67,7 @@ impl Part<'_> {
     }
 
     /// The lower half of a host register.
-    pub(super) fn half_register(&self, k: u8) -> Register {
+    pub(in crate::native) fn half_register(&self, k: u8) -> Register {
         match self.form {
             Form::Avx2 => Register::XMM0 + u32::from(k),
             Form::Avx512 => Register::YMM0 + u32::from(k),

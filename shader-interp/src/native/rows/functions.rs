@@ -1,25 +1,25 @@
 //! Transcendental functions of 16 lanes: the steps of [`crate::math::single`], in its order and with its
 //! constants, so that the bits are the same.
 
+use super::bits::PATTERNS;
 use super::*;
+use crate::math::pack::BYTE_PARTS;
 use crate::math::single::exponential::constants as c;
 use crate::math::single::trigonometric as t;
 use iced_x86::{IcedError, MemoryOperand};
 use smallvec::{SmallVec, smallvec};
 
-/// A predicate of comparisons of floats.
-const MORE_THAN: u32 = 0x1e;
-
 /// What becomes of a logarithm by the kind of its operand: NaN, signalling NaN, 0, 1, -infinity, infinity,
 /// below 0, above 0, four bits each. 0 leaves it, 1 takes the operand, 4 is -infinity.
 const ZERO_AND_INFINITY: u32 = 0x0010_0400;
 /// Single words of constants, which instructions spread to all lanes: doubles first.
-const DOUBLES: [f64; 5] = [t::TWO_OVER_PI, t::PI_HALVES[0], t::PI_HALVES[1], t::PI_HALVES[2], t::SHIFT];
+const DOUBLES: [f64; 7] =
+    [t::TWO_OVER_PI, t::PI_HALVES[0], t::PI_HALVES[1], t::PI_HALVES[2], t::SHIFT, 1.0, f64::NAN];
 
 fn words() -> impl Iterator<Item = u32> {
     let floats = [
         &[0.0, 0.5, 1.0, f32::INFINITY, f32::NEG_INFINITY, c::SHIFT, c::LOG2_E, c::LN_2_NEAR, t::LIMIT][..],
-        &[c::NORMAL, c::UP, c::UP_BITS],
+        &[c::NORMAL, c::UP, c::UP_BITS, 2.0, 3.0],
         &c::LN_2,
         &c::LOG2_E_PARTS,
         &c::EXP_RANGE,
@@ -30,8 +30,9 @@ fn words() -> impl Iterator<Item = u32> {
         &t::SINE,
         &t::COSINE,
     ];
+    let parts = BYTE_PARTS.map(f32::to_bits);
     let bits = [c::SQRT_HALF, c::FRACTION, c::HIGH_BITS, 2, ZERO_AND_INFINITY];
-    floats.into_iter().flatten().map(|x| x.to_bits()).chain(bits)
+    floats.into_iter().flatten().map(|x| x.to_bits()).chain(bits).chain(PATTERNS).chain(parts)
 }
 
 /// The constants of functions, behind [`Constant::table`].
@@ -63,22 +64,22 @@ impl Part<'_> {
     }
 
     /// `to = operation(a, word)`.
-    fn with_word(&mut self, operation: Operation, to: u8, a: u8, word: u32) {
+    pub(in crate::native) fn with_word(&mut self, operation: Operation, to: u8, a: u8, word: u32) {
         let place = self.place_of(word);
         let (code, to, a) = (self.instruction(operation), self.host(to), self.host(a));
         self.asm.put(spread(Instruction::with3(code, to, a, place)));
     }
 
-    fn with_float(&mut self, operation: Operation, to: u8, a: u8, number: f32) {
+    pub(in crate::native) fn with_float(&mut self, operation: Operation, to: u8, a: u8, number: f32) {
         self.with_word(operation, to, a, number.to_bits());
     }
 
     /// `to = number` in all lanes.
-    fn spread_float(&mut self, to: u8, number: f32) {
+    pub(in crate::native) fn spread_float(&mut self, to: u8, number: f32) {
         self.spread_word(to, number.to_bits());
     }
 
-    fn spread_word(&mut self, to: u8, word: u32) {
+    pub(in crate::native) fn spread_word(&mut self, to: u8, word: u32) {
         let place = self.place_of(word);
         let to = self.host(to);
         self.asm.load(X86::EVEX_Vbroadcastss_zmm_k1z_xmmm32, to, place);
@@ -87,6 +88,16 @@ impl Part<'_> {
     /// `to = to * y` and `to = to + y`, or another operation.
     fn by_register(&mut self, operation: Operation, to: u8, y: u8) {
         self.binary(operation, to, to, Source::Host(y));
+    }
+
+    /// `to = number` in eight lanes.
+    pub(in crate::native) fn spread_double(&mut self, to: u8, number: f64) {
+        let index = DOUBLES.iter().position(|other| other.to_bits() == number.to_bits());
+        if index.is_none() {
+            self.asm.put(Ok(Instruction::default()));
+        }
+        let (to, place) = (self.host(to), behind_constants(8 * index.unwrap_or(0)));
+        self.asm.load(X86::EVEX_Vbroadcastsd_zmm_k1z_xmmm64, to, place);
     }
 
     fn compare_float(&mut self, predicate: u32, x: u8, number: f32) -> u8 {

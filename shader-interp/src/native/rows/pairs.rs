@@ -5,16 +5,94 @@ use super::*;
 impl Part<'_> {
     /// 16 lanes: values of 64 bits as such, those of lanes 0, 1, 4, 5 and so on, and the others.
     pub(super) fn pairs(&mut self, register: u16) -> [u8; 2] {
-        let (low, high) = (self.read(register), self.read(register + 1));
-        let [low, high] = [low, high].map(|k| self.host(k));
-        [X86::EVEX_Vpunpckldq_zmm_k1z_zmm_zmmm512b32, X86::EVEX_Vpunpckhdq_zmm_k1z_zmm_zmmm512b32].map(
-            |code| {
-                let t = self.temporary();
-                let to = self.host(t);
-                self.asm.put(Instruction::with3(code, to, low, high));
-                t
-            },
-        )
+        self.keep(|part| {
+            let (low, high) = (part.read(register), part.read(register + 1));
+            let [low, high] = [low, high].map(|k| part.host(k));
+            [X86::EVEX_Vpunpckldq_zmm_k1z_zmm_zmmm512b32, X86::EVEX_Vpunpckhdq_zmm_k1z_zmm_zmmm512b32].map(
+                |code| {
+                    let t = part.temporary();
+                    let to = part.host(t);
+                    part.asm.put(Instruction::with3(code, to, low, high));
+                    t
+                },
+            )
+        })
+    }
+
+    /// Words of values of 64 bits as [`Part::pairs`] has them, by what `VSHUFPS` calls them.
+    fn words_of(&mut self, to: u8, x: [u8; 2], words: u32) {
+        let [to, low, high] = [to, x[0], x[1]].map(|k| self.host(k));
+        let code = X86::EVEX_Vshufps_zmm_k1z_zmm_zmmm512b32_imm8;
+        self.asm.put(Instruction::with4(code, to, low, high, words));
+    }
+
+    /// Their low words, in a new register.
+    pub(super) fn low_words(&mut self, x: [u8; 2]) -> u8 {
+        let low = self.temporary();
+        self.words_of(low, x, 0x88);
+        low
+    }
+
+    /// Two vector registers are values of 64 bits as [`Part::pairs`] has them.
+    pub(super) fn set_pairs(&mut self, to: u16, x: [u8; 2]) {
+        let low = self.low_words(x);
+        self.words_of(x[0], x, 0xdd);
+        self.set(to, low);
+        self.set(to + 1, x[0]);
+    }
+
+    /// The lesser or the greater of numbers of 64 bits, and other operations of two of them.
+    pub(super) fn of_pairs(&mut self, inst: &Inst, code: X86) {
+        let (x, y) = (self.pairs(inst.a), self.pairs(inst.b));
+        for k in 0..2 {
+            let [to, y] = [x[k], y[k]].map(|k| self.host(k));
+            self.asm.put(Instruction::with3(code, to, to, y));
+        }
+        self.set_pairs(inst.dst, x);
+    }
+
+    pub(super) fn sum_of_pairs(&mut self, inst: &Inst) {
+        let (t, u, x, high) = (self.temporary(), self.temporary(), self.read(inst.a), inst.a + 1);
+        let y = self.operand(inst.b);
+        self.binary(ADD, t, x, y);
+        let carry = self.compare(false, I_LESS, t, Source::Host(x));
+        let (x, y) = (self.read(high), self.operand(inst.b + 1));
+        self.binary(ADD, u, x, y);
+        let more = self.temporary();
+        // The carry is 1: all bits set are -1.
+        let ones = self.constant_register(Constant::Ones);
+        self.binary(SUB, more, u, Source::Host(ones));
+        self.choose(u, carry, Source::Host(more), u);
+        self.set(inst.dst, t);
+        self.set(inst.dst + 1, u);
+    }
+
+    pub(super) fn difference_of_pairs(&mut self, inst: &Inst) {
+        let (x, y, t, u) = (self.read(inst.a), self.read(inst.b), self.temporary(), self.temporary());
+        self.binary(SUB, t, x, Source::Host(y));
+        let borrow = self.compare(false, I_LESS, x, Source::Host(y));
+        let (x, y) = (self.read(inst.a + 1), self.read(inst.b + 1));
+        self.binary(SUB, u, x, Source::Host(y));
+        let ones = self.constant_register(Constant::Ones);
+        // The borrow is 1: all bits set are -1.
+        self.binary(ADD, ones, u, Source::Host(ones));
+        self.choose(u, borrow, Source::Host(ones), u);
+        self.set(inst.dst, t);
+        self.set(inst.dst + 1, u);
+    }
+
+    pub(super) fn negated_pair(&mut self, inst: &Inst) {
+        let (zero, low, high) = (self.zero(), self.temporary(), self.temporary());
+        let (x, x_high) = (self.read(inst.a), self.read(inst.a + 1));
+        self.binary(SUB, low, zero, Source::Host(x));
+        // All bits of the high words are inverted, and 1 is added where the low words are 0.
+        let none = self.compare(true, I_EQUAL, x, Source::Host(zero));
+        self.binary(SUB, zero, zero, Source::Host(x_high));
+        let ones = self.constant_register(Constant::Ones);
+        self.binary(XOR, high, x_high, Source::Host(ones));
+        self.choose(high, none, Source::Host(zero), high);
+        self.set(inst.dst, low);
+        self.set(inst.dst + 1, high);
     }
 
     /// 8 lanes: products of 64 bits, by words.

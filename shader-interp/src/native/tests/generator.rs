@@ -5,6 +5,7 @@ use super::super::rows::{has_encoding, test_has_encoding};
 use crate::code::isa::AfterTest;
 use crate::code::{Code, Inst, MemoryEntry, Opcode, OperandKind, Pin, Program, Space};
 use crate::interface::CompileOptions;
+use crate::ir::{GroupFold, GroupKind, Scalar};
 use pellucid_memory::access::{Access, AtomicOp, Reference, Site};
 use pellucid_memory::random::Random;
 use pellucid_memory::scope::{Scope, StorageClasses};
@@ -21,6 +22,53 @@ pub(super) const WORDS: [usize; 3] = [300, 281, 64];
 pub(super) const PRIVATE: u32 = 12;
 pub(super) const PARKS: u16 = 12;
 pub(super) const MASKS: u16 = PARKS + 2 + 10;
+
+/// Operations between lanes that have encodings.
+const ACROSS: [Opcode; 11] = [
+    Opcode::Elect,
+    Opcode::VoteAll,
+    Opcode::VoteAny,
+    Opcode::VoteEqualMask,
+    Opcode::VoteEqual,
+    Opcode::VoteEqualFloat,
+    Opcode::VoteEqual64,
+    Opcode::Ballot,
+    Opcode::Shuffle,
+    Opcode::BroadcastFirst,
+    Opcode::Group,
+];
+
+/// What [`Opcode::Group`] does.
+const GROUPS: [(GroupFold, GroupKind, Scalar); 24] = {
+    use GroupFold::*;
+    use GroupKind::*;
+    [
+        (IAdd, Reduce, Scalar::I32),
+        (IMul, Clustered(8), Scalar::I32),
+        (And, Reduce, Scalar::I32),
+        (Or, Clustered(16), Scalar::I32),
+        (Xor, Clustered(4), Scalar::I32),
+        (UMin, Reduce, Scalar::I32),
+        (UMax, Clustered(2), Scalar::I32),
+        (SMin, Clustered(32), Scalar::I32),
+        (SMax, Reduce, Scalar::I32),
+        (FAdd, Reduce, Scalar::F32),
+        (FAdd, Clustered(8), Scalar::F32),
+        (FMul, Reduce, Scalar::F32),
+        (FMin, Reduce, Scalar::F32),
+        (FMax, Reduce, Scalar::F32),
+        (FMax, Clustered(16), Scalar::F32),
+        (FMin, Clustered(1), Scalar::F32),
+        (IAdd, InclusiveScan, Scalar::I32),
+        (IAdd, ExclusiveScan, Scalar::I32),
+        (UMax, InclusiveScan, Scalar::I32),
+        (SMin, ExclusiveScan, Scalar::I32),
+        (And, ExclusiveScan, Scalar::I32),
+        (IMul, InclusiveScan, Scalar::I32),
+        (FAdd, InclusiveScan, Scalar::F32),
+        (IAdd, Reduce, Scalar::I16),
+    ]
+};
 
 /// Any shader: its metadata are those of the random programs.
 const SHADER: &[u8] = include_bytes!("../../../tests/exec/shaders/chains.spv");
@@ -51,7 +99,8 @@ fn row(op: Opcode) -> Inst {
 }
 
 pub(super) fn is_encoded(op: Opcode) -> bool {
-    op.test().map_or(has_encoding(op), |(test, after)| after == AfterTest::Set && test_has_encoding(test))
+    let row = |op| has_encoding(op) || ACROSS.contains(&op);
+    op.test().map_or(row(op), |(test, after)| after == AfterTest::Set && test_has_encoding(test))
 }
 
 impl Generator {
@@ -72,12 +121,12 @@ impl Generator {
             MaskToInt,
             MaskToLanes,
         ];
-        let handed = [Elect, VoteAll, VoteAny, Ballot, BroadcastFirst, LanesToMask];
+        let handed = [InverseBallot, BallotBitExtract, BallotBitCount, BallotFind, QuadSwap, LanesToMask];
         let lanes = Opcode::ALL.iter().copied().filter(|op| {
             let set = op.test().is_some_and(|(_, after)| after == AfterTest::Set);
             op.lane_wise() || set
         });
-        let mut rows: Vec<Opcode> = lanes.chain(special).chain(handed).collect();
+        let mut rows: Vec<Opcode> = lanes.chain(special).chain(ACROSS).chain(handed).collect();
         if encoded {
             rows.retain(|op| is_encoded(*op));
         }
@@ -104,6 +153,9 @@ impl Generator {
                 OperandKind::Mask => PARKS + self.random.below(MASKS - PARKS),
                 _ => 0,
             };
+        }
+        if shape[5] == OperandKind::Literal {
+            inst.imm = self.random.below(if op == Opcode::Group { GROUPS.len() as u32 } else { 11 });
         }
         inst
     }
@@ -426,6 +478,10 @@ impl Generator {
                 u32::MAX,
                 0x7f80_0000,
                 0xff80_0000,
+                0x7ff0_0000,
+                0xfff0_0000,
+                0x7ff8_0001,
+                0x3ff0_0000,
                 0x4f00_0000,
                 0xcf00_0000,
                 0x4f80_0000,
@@ -467,7 +523,7 @@ impl Generator {
         code.prints.clear();
         code.matrices.clear();
         code.views = vec![(0, 0), (1, 0)];
-        code.groups.clear();
+        code.groups = GROUPS.to_vec();
         code.back_edges.clear();
         (Program::new(code).expect("a program that is verified"), self.random)
     }

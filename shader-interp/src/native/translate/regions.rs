@@ -1,6 +1,8 @@
 //! How code is divided: into loops whose values stay in host registers, and into lines.
 
+use super::super::across::is_across;
 use super::super::assembler::Label;
+use super::super::image::ImageAccess;
 use super::super::memory::Access;
 use super::super::registers::vector_operands;
 use super::super::rows::{is_long, needs_many};
@@ -49,7 +51,11 @@ impl Translator<'_> {
             let inside = self.regions.iter().any(|region| region.rows.contains(&rows.start));
             let encoded = self.kinds[rows.clone()].iter().all(|kind| *kind != Treatment::Interpreted);
             let stops = code[rows.clone()].iter().any(|inst| inst.op == Opcode::ControlBarrier);
-            if inside || !encoded || stops || self.is_entered(rows) {
+            let large = code[rows.clone()].iter().any(|inst| {
+                let image = ImageAccess::of(self.part.code, &self.part.formats, inst);
+                image.is_some_and(|image| image.is_large())
+            });
+            if inside || !encoded || stops || large || self.is_entered(rows) {
                 continue;
             }
             let mut weights: FxHashMap<u16, (u64, bool)> = FxHashMap::default();
@@ -57,7 +63,7 @@ impl Translator<'_> {
             for row in rows.clone() {
                 let inst = &code[row];
                 much |= needs_many(inst.op) || Access::of(self.part.code, inst).is_some();
-                much |= inst.op == Opcode::Image;
+                much |= inst.op == Opcode::Image || is_across(self.part.code, inst);
                 for (register, _, writes) in vector_operands(self.part.code, inst) {
                     // Shifts by a constant do not read it.
                     let weight = weights.entry(register).or_default();
@@ -104,8 +110,9 @@ impl Translator<'_> {
                     (*next == Treatment::Interpreted) != (self.kinds[row] == Treatment::Interpreted)
                 });
             let image = inst.op == Opcode::Image && self.kinds[row] == Treatment::Lanes;
-            begins[row] |= image;
-            if (ends || image) && row + 1 < code.len() {
+            let alone = image || is_across(self.part.code, inst) && self.kinds[row] == Treatment::Lanes;
+            begins[row] |= alone;
+            if (ends || alone) && row + 1 < code.len() {
                 begins[row + 1] = true;
             }
             let region = self.region(row);

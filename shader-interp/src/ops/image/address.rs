@@ -55,11 +55,15 @@ impl Shape {
         }
     }
 
+    /// How many coordinates there are, the layer included.
+    pub fn coordinates(&self) -> usize {
+        self.axes + usize::from(self.layer)
+    }
+
     /// The texels that the arguments of an instruction name; `fetch`: one that may name a level.
     pub fn named<'b>(&self, arguments: &'b [&'b Lanes], fetch: bool) -> system::Texels<'b> {
         let Shape { axes, layer, sample, buffer } = *self;
-        let after = axes + usize::from(layer);
-        let last = arguments.get(after).copied();
+        let last = arguments.get(self.coordinates()).copied();
         system::Texels {
             coordinates: arguments.get(..axes).unwrap_or(arguments),
             layer: if layer { arguments.get(axes).copied() } else { None },
@@ -80,6 +84,17 @@ pub(super) struct LevelLayout {
     pub pitch: [u32; 3],
     /// Bytes from layer to layer.
     pub layer_pitch: u32,
+}
+
+/// How the texels of one level lie by the coordinates of an instruction, of which the last may be the layer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Steps {
+    /// Byte offset of the first texel.
+    pub start: u32,
+    /// Texels along each coordinate; one along those that there are not.
+    pub extent: [u32; 3],
+    /// Bytes from texel to texel along each coordinate.
+    pub pitch: [u32; 3],
 }
 
 /// Byte offsets, and the lanes whose texels exist.
@@ -157,59 +172,58 @@ impl<'a> Texels<'a> {
 
     /// Coordinates, layer and sample: what precedes the other arguments of a storage image instruction.
     pub fn storage_coordinates(&self) -> usize {
-        self.shape.axes + self.shape.layer as usize + self.shape.sample as usize
+        self.shape.coordinates() + usize::from(self.shape.sample)
     }
 
     /// Addresses of OpImageRead, OpImageWrite and OpImageTexelPointer: coordinates, layer, sample.
     pub fn storage(&self, arguments: &[&Lanes]) -> Addresses {
-        let coordinates = self.shape.axes + self.shape.layer as usize;
-        self.level_0(arguments, self.shape.sample.then(|| arguments.get(coordinates)).flatten().copied())
+        let sample = self.shape.sample.then(|| arguments.get(self.shape.coordinates()));
+        self.at_level(0, arguments, sample.flatten().copied())
     }
 
     /// Addresses of OpImageFetch: coordinates, layer, then sample or level, if there is one.
     pub fn fetch(&self, arguments: &[&Lanes]) -> Addresses {
-        let coordinates = self.shape.axes + self.shape.layer as usize;
-        let last = arguments.get(coordinates).copied();
+        let last = arguments.get(self.shape.coordinates()).copied();
         if self.shape.sample {
-            return self.level_0(arguments, last);
+            return self.at_level(0, arguments, last);
         }
         match last {
-            Some(lod) if lod.0.iter().any(|&level| level != 0) => self.levelled(arguments, lod),
-            _ => self.level_0(arguments, None),
+            Some(lod) if lod.0.iter().any(|&level| level != lod.0[0]) => self.levelled(arguments, lod),
+            Some(lod) if lod.0[0] >= self.levels() => {
+                Addresses { offset: Lanes::ZERO, inside: 0, within: Lanes::ZERO }
+            }
+            _ => self.at_level(last.map_or(0, |lod| lod.0[0]), arguments, None),
         }
     }
 
-    /// Addresses at level 0.
-    fn level_0(&self, arguments: &[&Lanes], sample: Option<&Lanes>) -> Addresses {
+    /// Addresses at one level, which there is.
+    fn at_level(&self, level: u32, arguments: &[&Lanes], sample: Option<&Lanes>) -> Addresses {
         if self.info.compression.is_some() {
-            return self.levelled(arguments, &Lanes::ZERO);
+            return self.levelled(arguments, &Lanes([level; LANES]));
         }
-        let bytes = self.sample_pitch();
-        let samples = self.samples();
-        let (row, slice, layer) = self
-            .view
-            .map_or((0, 0, 0), |view| (view.level_row_pitch[0], view.level_slice_pitch[0], view.layer_pitch));
-        let start = self.view.map_or(0, |view| view.level_offsets[0]);
-        let mut offset = Lanes([start; LANES]);
+        let steps = self.steps(level);
+        let mut offset = Lanes([steps.start; LANES]);
         let mut inside = Lanes([u32::MAX; LANES]);
-        let mut axis = |coordinate: &Lanes, size: u32, pitch: u32| {
-            for lane in 0..LANES {
-                let c = coordinate.0[lane];
-                inside.0[lane] &= if c < size { u32::MAX } else { 0 };
-                offset.0[lane] = offset.0[lane].wrapping_add(c.wrapping_mul(pitch));
-            }
-        };
-        let pitches = [bytes.wrapping_mul(samples), row, slice];
-        for k in 0..self.shape.axes {
-            axis(arguments[k], self.extent[k], pitches[k]);
-        }
-        if self.shape.layer {
-            axis(arguments[self.shape.axes], self.layers, layer);
+        for (k, coordinate) in arguments.iter().enumerate().take(self.shape.coordinates()) {
+            along(coordinate, steps.extent[k], steps.pitch[k], &mut offset, &mut inside);
         }
         if let Some(sample) = sample {
-            axis(sample, samples, bytes);
+            along(sample, self.samples(), self.sample_pitch(), &mut offset, &mut inside);
         }
         Addresses { offset, inside: to_mask(&inside), within: Lanes::ZERO }
+    }
+
+    /// How the texels of a level lie.
+    pub fn steps(&self, level: u32) -> Steps {
+        let layout = self.level(level);
+        let (mut extent, mut pitch) = ([1; 3], [0; 3]);
+        let axes = self.shape.axes;
+        extent[..axes].copy_from_slice(&layout.extent[..axes]);
+        pitch[..axes].copy_from_slice(&layout.pitch[..axes]);
+        if self.shape.layer && axes < 3 {
+            (extent[axes], pitch[axes]) = (self.layers, layout.layer_pitch);
+        }
+        Steps { start: layout.start, extent, pitch }
     }
 
     /// Addresses where each lane has a level of its own.
@@ -271,6 +285,16 @@ impl<'a> Texels<'a> {
                 .wrapping_add(layer.wrapping_mul(view.layer_pitch))
         });
         Some(Location { offset, within })
+    }
+}
+
+/// Adds what a coordinate adds to byte offsets; clears the words of `inside` where there is no such texel.
+#[inline(always)]
+pub(super) fn along(coordinate: &Lanes, extent: u32, pitch: u32, offset: &mut Lanes, inside: &mut Lanes) {
+    for lane in 0..LANES {
+        let c = coordinate.0[lane];
+        inside.0[lane] &= if c < extent { u32::MAX } else { 0 };
+        offset.0[lane] = offset.0[lane].wrapping_add(c.wrapping_mul(pitch));
     }
 }
 

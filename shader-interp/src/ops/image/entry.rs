@@ -28,7 +28,7 @@ pub(crate) fn execute<M: MemorySystem>(
     mask: Mask,
     memory: &mut M,
 ) -> Result<bool, Trap> {
-    if let Some(done) = super::planar::execute(entry, context.resources, vectors, mask, memory) {
+    if let Some(done) = super::raster::execute(entry, context.resources, vectors, mask, memory) {
         return done;
     }
     if let Some(done) = super::usual::execute(entry, context.resources, vectors, mask, memory) {

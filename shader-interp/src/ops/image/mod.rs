@@ -13,7 +13,7 @@ mod cube;
 pub(crate) mod entry;
 mod footprint;
 mod level;
-pub(crate) mod planar;
+pub(crate) mod raster;
 mod sample;
 pub(crate) mod sampled;
 #[cfg(test)]
@@ -55,8 +55,8 @@ pub struct ImageInstruction {
     access: Access,
     site: Site,
     result_words: usize,
-    /// It may be of the case that [`planar`] does.
-    planar: bool,
+    /// It may be of the case that [`raster`] does.
+    raster: bool,
     /// It may be of the case that [`usual`] does.
     usual: bool,
 }
@@ -80,8 +80,8 @@ impl ImageInstruction {
             OpKind::ImageQuerySamples(image) => (Operation::QuerySamples, image, query),
             _ => return None,
         };
-        let (planar, usual) = (planar::may_be(&image), usual::may_be(operation, &image));
-        Some(ImageInstruction { operation, image, access, site, result_words, planar, usual })
+        let (raster, usual) = (raster::may_be(&image), usual::may_be(operation, &image));
+        Some(ImageInstruction { operation, image, access, site, result_words, raster, usual })
     }
 
     /// How it accesses memory.
@@ -537,12 +537,12 @@ fn view<'a>(memory: &'a MemoryView<'a>, offset: &'a Lanes) -> Pointers<'a> {
     Pointers::View { view: memory, offset, immediate: 0 }
 }
 
-/// Up to two registers side by side.
 /// The lanes of `mask` whose texels lie where no memory is bound.
 fn not_resident(texels: &Texels<'_>, offset: &Lanes, mask: Mask) -> Mask {
     mask & !texels.memory.resident(offset, 0, mask, texels.info.texel_bytes.into())
 }
 
+/// Up to two registers side by side.
 fn gather(registers: &[&Lanes]) -> [Lanes; 2] {
     let word = |k: usize| registers.get(k).map_or(Lanes::ZERO, |lanes| **lanes);
     [word(0), word(1)]

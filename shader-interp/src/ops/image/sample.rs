@@ -127,7 +127,8 @@ struct Sums {
     /// Their sum, weighted, or the least or greatest one.
     sums: [[f64; LANES]; 4],
     reduction: Reduction,
-    /// The only texel's components, if there was but one, of full weight: they are passed on bit by bit.
+    /// The components of the only texel, if it is the nearest one or of integers: they are passed on bit by
+    /// bit. Means of floats are not, even of one texel: a signalling NaN becomes a quiet one.
     single: Option<[Lanes; 4]>,
     /// Texels added.
     count: usize,
@@ -137,7 +138,8 @@ impl Sums {
     /// No texel yet.
     fn new(reduction: Reduction) -> Sums {
         let none = match reduction {
-            Reduction::WeightedAverage => 0.0,
+            // Adding to it keeps the sign of a zero.
+            Reduction::WeightedAverage => -0.0,
             Reduction::Min => f64::INFINITY,
             Reduction::Max => f64::NEG_INFINITY,
         };
@@ -189,7 +191,8 @@ impl Sampling<'_> {
             let footprint = self.footprint(position, &level, &levels.linear, offset);
             let mut share = levels.share(high);
             share.iter_mut().zip(part).for_each(|(share, part)| *share *= part);
-            self.add(memory, &footprint, &share, reference, sums)?;
+            let nearest = (0..LANES).all(|lane| levels.linear.0[lane] & self.active.0[lane] == 0);
+            self.add(memory, &footprint, &share, reference, nearest, sums)?;
         }
         Ok(())
     }
@@ -226,7 +229,8 @@ impl Sampling<'_> {
         }
     }
 
-    /// Adds what one level contributes to the active lanes that it has a share in.
+    /// Adds what one level contributes to the active lanes that it has a share in; `nearest`: they all take
+    /// the nearest texel.
     #[inline(always)]
     fn add<M: MemorySystem>(
         &self,
@@ -234,6 +238,7 @@ impl Sampling<'_> {
         footprint: &Footprint,
         share: &[f64; LANES],
         reference: Option<&Lanes>,
+        nearest: bool,
         sums: &mut Sums,
     ) -> Result<(), Trap> {
         let single = footprint.fraction.iter().flatten().all(|&fraction| fraction == 0.0);
@@ -267,7 +272,9 @@ impl Sampling<'_> {
             let whole = (0..LANES).all(|lane| weights[lane] == 1.0 || self.active.0[lane] == 0);
             (0..4).filter(|k| self.has(*k)).for_each(|k| sums.add(k, &texel[k], weights));
             sums.count += 1;
-            sums.single = (whole || self.texels.info.numeric.is_integer()).then_some(texel);
+            let mean = sums.reduction == Reduction::WeightedAverage && !nearest;
+            let integer = self.texels.info.numeric.is_integer();
+            sums.single = (whole && !mean || integer).then_some(texel);
         }
         Ok(())
     }

@@ -6,7 +6,7 @@
 
 use super::address::Texels;
 use super::footprint::{Floats, Sampling, wrap};
-use super::{ImageInstruction, Operation, descriptor, texel, view, ycbcr};
+use super::{ImageInstruction, Operation, same_as, texel, view, ycbcr};
 use crate::code::{ElementIndex, ImageEntry};
 use crate::interface::{Descriptor, Reduction, Resources, Sampler};
 use crate::ir::{ImageDim, ImageOperand, Scalar};
@@ -82,7 +82,7 @@ pub(super) fn execute<M: MemorySystem>(
     if M::MODELLED || !instruction.usual || mask == 0 {
         return None;
     }
-    let (image, sampler) = descriptors(entry, resources)?;
+    let (image, sampler) = descriptors(entry, resources, vectors, mask)?;
     let Ok(Some(texels)) = instruction.texels(image) else { return None };
     let plain = sampler.reduction == Reduction::WeightedAverage && !sampler.unnormalized;
     let info = texels.info;
@@ -133,12 +133,23 @@ fn argument<'a>(registers: &[u32], vectors: &'a [Lanes], k: usize) -> &'a Lanes 
     &vectors[registers[k] as usize]
 }
 
-/// The image and the sampler that an instruction uses, if no lane chooses them.
-fn descriptors<'a>(entry: &ImageEntry, resources: &'a Resources) -> Option<(&'a Descriptor, &'a Sampler)> {
-    let of = |binding: u32, element: ElementIndex| match element {
-        ElementIndex::Constant(0) => Some(descriptor(resources, binding, None, 0)),
-        ElementIndex::Constant(element) => resources.bindings.get(binding as usize)?.get(element as usize),
-        ElementIndex::Register(_) => None,
+/// The image and the sampler that an instruction uses, if all lanes use the same.
+fn descriptors<'a>(
+    entry: &ImageEntry,
+    resources: &'a Resources,
+    vectors: &[Lanes],
+    mask: Mask,
+) -> Option<(&'a Descriptor, &'a Sampler)> {
+    let of = |binding: u32, element: ElementIndex| {
+        let element = match element {
+            ElementIndex::Constant(element) => element,
+            ElementIndex::Register(register) => {
+                let (elements, first) = (&vectors[register as usize], mask.trailing_zeros() as usize % LANES);
+                let alike = same_as(Some(elements), first) & mask == mask;
+                alike.then_some(elements.0[first])?
+            }
+        };
+        resources.bindings.get(binding as usize)?.get(element as usize)
     };
     let image = of(entry.instruction.image.binding, entry.element)?;
     let sampler = match entry.instruction.image.sampler {
@@ -325,7 +336,7 @@ impl Usual<'_> {
         (high, rest, linear): Level,
         out: &mut [Lanes],
     ) -> Result<(), Trap> {
-        let mut sums = [[0.0; LANES]; 4];
+        let mut sums = [[-0.0; LANES]; 4];
         let mut square = Square::<WORDS>::NONE;
         // Texels that have a weight in some lane, and the last of them.
         let (mut count, mut last) = (0, 0);
@@ -342,7 +353,8 @@ impl Usual<'_> {
                     (count, last) = (count + 1, tap);
                 }
             }
-            let single = (count == 1 && !MIXED && is_whole(&weights[last], self.mask)).then_some(last);
+            let whole = !linear && count == 1 && !MIXED && is_whole(&weights[last], self.mask);
+            let single = whole.then_some(last);
             for (k, to) in out.iter_mut().enumerate() {
                 *to = match (source(self.texels, k), single) {
                     (Source::Word(word), _) => Lanes([word; LANES]),
@@ -526,7 +538,8 @@ fn add(
 ) -> Lanes {
     let mut out = Lanes::ZERO;
     for lane in 0..LANES {
-        let start = if more { sums[lane] } else { 0.0 };
+        // Adding to it keeps the sign of a zero.
+        let start = if more { sums[lane] } else { -0.0 };
         let sum = with(start, weights[0][lane], how.decode(texels[0].0[lane]));
         let sum = with(sum, weights[1][lane], how.decode(texels[1].0[lane]));
         let sum = with(sum, weights[2][lane], how.decode(texels[2].0[lane]));

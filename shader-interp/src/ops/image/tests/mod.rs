@@ -2,7 +2,7 @@
 
 mod access;
 mod levels;
-mod planar;
+mod raster;
 mod sampling;
 mod usual;
 

@@ -1,7 +1,7 @@
 //! The fast case of two-dimensional images of 32-bit texels against the general one.
 
 use super::*;
-use crate::ops::image::planar;
+use crate::ops::image::raster;
 use pellucid_memory::random::Random;
 
 const EXTENT: [u32; 3] = [7, 5, 1];
@@ -51,7 +51,7 @@ fn the_fast_case_does_what_the_general_one_does() {
         let count = vectors.len();
         vectors.resize(count + results, Lanes([7; LANES]));
         let entry = entry(general, count, results);
-        let done = planar::execute(&entry, &resources, &mut vectors, mask, &mut memories[1]);
+        let done = raster::execute(&entry, &resources, &mut vectors, mask, &mut memories[1]);
         let changed = done.expect("it is of the case").expect("nothing traps");
         assert_eq!(changed, operands > 0, "round {round}");
         assert_eq!(memories[0].bytes, memories[1].bytes, "round {round}");

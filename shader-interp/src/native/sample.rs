@@ -1,0 +1,368 @@
+//! Sampling and gathers, for 16 lanes: of one level that is known when the code is made, in the formats whose
+//! conversions are a few instructions, with sampler address modes that stay inside the image.
+//!
+//! The order of all operations is that of [`crate::ops::image`], so that the bits are the same: weights are
+//! products in double precision, sums of weighted texels begin with the first.
+
+use super::image::is_plain;
+use super::memory::{Access, HOST, SIZE};
+use super::operation::*;
+use super::registers::{Part, RUNNING_MASK, Source};
+use super::rows::doubles::{ADD_DOUBLES, MUL_DOUBLES, SUB_DOUBLES};
+use super::rows::{DOWN, GREATER_EQUAL, LESS, MORE_THAN, ORDERED, TO_EVEN};
+use crate::code::{Code, Inst, Opcode};
+use crate::math::format::{self, FormatInfo, Numeric};
+use crate::ops::image::raster::{Filter, Raster};
+use iced_x86::{Code as X86, Instruction, Register};
+use pellucid_memory::system::MemoryView;
+use smallvec::SmallVec;
+
+const WIDEN: X86 = X86::EVEX_Vcvtps2pd_zmm_k1z_ymmm256b32_sae;
+const NARROW: X86 = X86::EVEX_Vcvtpd2ps_ymm_k1z_zmmm512b64_er;
+const UPPER: X86 = X86::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
+const JOIN: X86 = X86::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8;
+
+/// A sampling instruction that has an encoding.
+pub(super) struct SampleAccess {
+    /// Its number in [`Code::images`].
+    pub slot: usize,
+    /// What the code is made for.
+    pub kind: i32,
+    filter: Filter,
+    info: &'static FormatInfo,
+    /// The registers of coordinates, of the layer, and of offsets.
+    at: SmallVec<[u16; 3]>,
+    layer: Option<u16>,
+    shift: SmallVec<[u16; 3]>,
+    gather: Option<usize>,
+    /// The first result, and how many there are.
+    results: (u16, usize),
+}
+
+/// Where the texels of a footprint are along one axis.
+#[derive(Clone, Copy)]
+struct Axis {
+    /// Byte offsets of the lower and of the upper texels.
+    offset: [u8; 2],
+    /// The weights of the upper ones.
+    fraction: u8,
+}
+
+impl SampleAccess {
+    /// What `inst` does, if it has an encoding for images and samplers of these kinds.
+    pub fn of(code: &Code, kinds: &[i32], inst: &Inst) -> Option<SampleAccess> {
+        if inst.op != Opcode::Image {
+            return None;
+        }
+        let slot = inst.imm as usize;
+        let entry = code.images.get(slot)?;
+        let (axes, layered, shifted, gather) = entry.instruction.sampling()?;
+        let kind = *kinds.get(slot)?;
+        let (filter, number) = Filter::of(kind)?;
+        let info = format::properties(number)?;
+        if !is_plain(info) || filter.linear && info.numeric.is_integer() {
+            return None;
+        }
+        let register = |k: usize| entry.arguments.get(k).map(|register| *register as u16);
+        let registers = |from: usize| (from..from + axes).map(register).collect::<Option<SmallVec<_>>>();
+        let level = axes + usize::from(layered);
+        Some(SampleAccess {
+            slot,
+            kind,
+            filter,
+            info,
+            at: registers(0)?,
+            layer: if layered { Some(register(axes)?) } else { None },
+            shift: if shifted { registers(level + 1)? } else { SmallVec::new() },
+            gather: gather.map(|k| usize::from(k.min(3))),
+            results: (entry.results.0 as u16, (entry.results.1 as usize).min(4)),
+        })
+    }
+}
+
+impl Part<'_> {
+    /// The lanes of this part sample.
+    pub fn sample(&mut self, access: &SampleAccess) {
+        let axes = self.footprint(access);
+        let (t, u) = (self.temporary(), self.temporary());
+        let count = usize::from(access.info.texel_bytes).div_ceil(4);
+        let words: SmallVec<[u8; 4]> = (0..count).map(|_| self.temporary()).collect();
+        let tap = |part: &mut Self, tap: usize| part.tap(access, &axes, tap, &words, (t, u));
+        match access.gather {
+            Some(component) => {
+                // (i0, j1), (i1, j1), (i1, j0), (i0, j0).
+                for (k, number) in [2, 3, 1, 0].into_iter().enumerate().take(access.results.1) {
+                    tap(self, number);
+                    self.component(access, component, &words, (t, u), access.results.0 + k as u16);
+                }
+            }
+            None if !access.filter.linear => {
+                tap(self, 0);
+                for k in 0..access.results.1 {
+                    self.component(access, k, &words, (t, u), access.results.0 + k as u16);
+                }
+            }
+            None => self.mean(access, &axes, &words, (t, u)),
+        }
+    }
+
+    /// Where the texels around all lanes' coordinates are.
+    fn footprint(&mut self, access: &SampleAccess) -> SmallVec<[Axis; 3]> {
+        let count = if access.filter.linear { 2 } else { 1 };
+        let mut axes: SmallVec<[Axis; 3]> = SmallVec::new();
+        for (k, register) in access.at.iter().enumerate() {
+            let [low, high, fraction] = self.keep(|part| {
+                let [low, high, fraction, t, u] = std::array::from_fn(|_| part.temporary());
+                let at = part.read(*register);
+                part.rasters();
+                part.position(access, k, at, [low, fraction, t]);
+                if let Some(shift) = access.shift.get(k) {
+                    let shift = part.read(*shift);
+                    part.binary(ADD, low, low, Source::Host(shift));
+                }
+                part.binary(SUB, high, low, Source::Constant(Constant::Ones));
+                for to in [low, high].into_iter().take(count) {
+                    part.wrap(access, k, to, [t, u]);
+                    part.in_bytes(access, k, to);
+                }
+                if k == 0 {
+                    part.layer(access, t, u);
+                    for to in [low, high].into_iter().take(count) {
+                        part.binary(ADD, to, to, Source::Host(t));
+                    }
+                }
+                [low, high, fraction]
+            });
+            axes.push(Axis { offset: [low, high], fraction });
+        }
+        axes
+    }
+
+    /// A word of the raster, in every lane.
+    fn spread_field(&mut self, access: &SampleAccess, field: usize, to: u8) {
+        let (to, from) = (self.host(to), self.raster(access.slot, field));
+        self.asm.load(X86::EVEX_Vpbroadcastd_zmm_k1z_xmmm32, to, from);
+    }
+
+    /// The number of the texel at or below each lane's position, and what is left: from 0 to 1.
+    fn position(&mut self, access: &SampleAccess, k: usize, at: u8, [base, rest, t]: [u8; 3]) {
+        self.spread_field(access, Raster::EXTENT + k * size_of::<u32>(), rest);
+        self.unary(F_FROM_S, rest, Source::Host(rest));
+        self.binary(F_MUL, rest, at, Source::Host(rest));
+        if access.filter.linear {
+            self.with_float(F_SUB, rest, rest, 0.5);
+        }
+        self.by(F_ROUND, t, rest, DOWN);
+        self.binary(F_SUB, rest, rest, Source::Host(t));
+        self.integers(base, t);
+        // Infinite coordinates have no fraction.
+        self.zero_register(t);
+        self.binary(F_MAX, rest, rest, Source::Host(t));
+    }
+
+    /// Whole floats as integers: beyond all of these the nearest one, for what is no number 0.
+    fn integers(&mut self, to: u8, from: u8) {
+        self.unary(F_TO_S, to, Source::Host(from));
+        let above = self.compare_floats(GREATER_EQUAL, from, Source::Constant(Constant::TwoTo31));
+        self.choose(to, above, Source::Constant(Constant::Magnitude), to);
+        let number = self.compare_floats(ORDERED, from, Source::Host(from));
+        let integers = self.host(to);
+        self.masked_zero(number, Instruction::with2(LOAD.0, integers, integers));
+    }
+
+    /// *Wrapping Operation*.
+    fn wrap(&mut self, access: &SampleAccess, k: usize, to: u8, [size, u]: [u8; 2]) {
+        self.spread_field(access, Raster::EXTENT + k * size_of::<u32>(), size);
+        match access.filter.wrap[k] {
+            0 => {
+                self.binary(ADD, size, size, Source::Constant(Constant::Ones));
+                self.binary(AND, to, to, Source::Host(size));
+            }
+            1 => {
+                // A turn is there and back.
+                self.binary(ADD, u, size, Source::Host(size));
+                self.binary(ADD, u, u, Source::Constant(Constant::Ones));
+                self.binary(AND, to, to, Source::Host(u));
+                self.binary(SUB, to, to, Source::Host(size));
+                self.mirror(to, u);
+                self.binary(ADD, size, size, Source::Constant(Constant::Ones));
+                self.binary(SUB, to, size, Source::Host(to));
+            }
+            2 => {
+                self.binary(ADD, size, size, Source::Constant(Constant::Ones));
+                self.binary(S_MIN, to, to, Source::Host(size));
+                self.zero_register(size);
+                self.binary(S_MAX, to, to, Source::Host(size));
+            }
+            _ => {
+                self.binary(ADD, size, size, Source::Constant(Constant::Ones));
+                self.mirror(to, u);
+                self.binary(S_MIN, to, to, Source::Host(size));
+            }
+        }
+    }
+
+    /// -1 - n in place of n below 0.
+    fn mirror(&mut self, to: u8, u: u8) {
+        self.by(SAR_BY, u, to, 31);
+        self.binary(XOR, to, to, Source::Host(u));
+    }
+
+    /// What a coordinate adds to byte offsets.
+    fn in_bytes(&mut self, access: &SampleAccess, k: usize, to: u8) {
+        if k == 0 {
+            return self.by(SHL_BY, to, to, access.info.texel_bytes.trailing_zeros());
+        }
+        let pitch = self.raster_word(access.slot, Raster::PITCH + k * size_of::<u32>());
+        let to = self.host(to);
+        self.asm.put(Instruction::with3(MUL.0, to, to, pitch));
+    }
+
+    /// The byte offsets of the lanes' layers, in `t`.
+    fn layer(&mut self, access: &SampleAccess, t: u8, u: u8) {
+        self.spread_field(access, Raster::START, t);
+        let Some(register) = access.layer else { return };
+        let k = access.at.len();
+        self.for_a_while(|part| {
+            let (layer, last) = (part.temporary(), part.temporary());
+            let wanted = part.read(register);
+            part.by(F_ROUND, u, wanted, TO_EVEN);
+            part.integers(layer, u);
+            part.zero_register(u);
+            part.binary(S_MAX, layer, layer, Source::Host(u));
+            part.spread_field(access, Raster::EXTENT + k * size_of::<u32>(), last);
+            part.binary(ADD, last, last, Source::Constant(Constant::Ones));
+            part.binary(U_MIN, layer, layer, Source::Host(last));
+            part.in_bytes(access, k, layer);
+            part.binary(ADD, t, t, Source::Host(layer));
+        });
+    }
+
+    /// Loads texel `number` of all lanes' footprints.
+    fn tap(&mut self, access: &SampleAccess, axes: &[Axis], number: usize, words: &[u8], (t, u): (u8, u8)) {
+        for (k, axis) in axes.iter().enumerate() {
+            let offset = axis.offset[number >> k & 1];
+            match k {
+                0 => self.unary(LOAD, t, Source::Host(offset)),
+                _ => self.binary(ADD, t, t, Source::Host(offset)),
+            }
+        }
+        let running = self.condition(RUNNING_MASK);
+        let (k, done) = (self.host_mask_but(running), self.asm.label());
+        self.rasters();
+        let memory = |field: usize| Raster::MEMORY + field;
+        let (host, size) = (memory(MemoryView::HOST), memory(MemoryView::SIZE));
+        let (host, size) = (self.raster(access.slot, host), self.raster(access.slot, size));
+        self.asm.load(X86::Mov_r64_rm64, HOST, host);
+        self.asm.load(X86::Mov_r64_rm64, SIZE, size);
+        let texels = Access::of_texels(access.info.texel_bytes.into());
+        self.load_lanes(&texels, words, (t, u), (running, k), done);
+        self.asm.bind(done);
+    }
+
+    /// Component `k` of texels with these words becomes a vector register.
+    fn component(&mut self, access: &SampleAccess, k: usize, words: &[u8], tu: (u8, u8), to: u16) {
+        if self.reads[usize::from(to)] {
+            self.for_a_while(|part| {
+                let value = part.temporary();
+                part.decode(access.info, k, words, value, tu, &mut None);
+                part.set(to, value);
+            });
+        }
+    }
+
+    /// *Texel Filtering*: the results are the means of the texels of the footprint.
+    fn mean(&mut self, access: &SampleAccess, axes: &[Axis], words: &[u8], (t, u): (u8, u8)) {
+        let info = access.info;
+        let results = (0..access.results.1).map(|k| (k, access.results.0 + k as u16));
+        let results: SmallVec<[_; 4]> = results.filter(|(_, to)| self.reads[usize::from(*to)]).collect();
+        let has = |k: usize| info.fields[k].width > 0;
+        let there = results.iter().filter(|(k, _)| has(*k)).count();
+        let sums: SmallVec<[[u8; 2]; 4]> = (0..there).map(|_| [self.temporary(), self.temporary()]).collect();
+        let [one, factor, value] = std::array::from_fn(|_| self.temporary());
+        let weights = [self.temporary(), self.temporary()];
+        self.spread_double(one, 1.0);
+        for number in 0..1 << axes.len() {
+            self.tap(access, axes, number, words, (t, u));
+            if info.numeric == Numeric::Sfloat {
+                self.drop_weightless(axes, number, words, (t, u), info.fields[0].width == 16);
+            }
+            for (half, weight) in weights.into_iter().enumerate() {
+                for (k, axis) in axes.iter().enumerate() {
+                    let to = if k == 0 { weight } else { factor };
+                    self.widen(to, axis.fraction, half);
+                    if number >> k & 1 == 0 {
+                        self.double(SUB_DOUBLES, to, one, to);
+                    }
+                    if k > 0 {
+                        self.double(MUL_DOUBLES, weight, weight, factor);
+                    }
+                }
+            }
+            for ((k, _), sum) in results.iter().filter(|(k, _)| has(*k)).zip(&sums) {
+                self.decode(info, *k, words, value, (t, u), &mut None);
+                for half in 0..2 {
+                    let to = if number == 0 { sum[half] } else { factor };
+                    self.widen(to, value, half);
+                    self.double(MUL_DOUBLES, to, weights[half], to);
+                    if number > 0 {
+                        self.double(ADD_DOUBLES, sum[half], sum[half], factor);
+                    }
+                }
+            }
+        }
+        for ((_, to), [low, high]) in results.iter().filter(|(k, _)| has(*k)).zip(&sums) {
+            for k in [*low, *high] {
+                let (narrow, wide) = (self.half_register(k), self.host(k));
+                self.asm.registers(NARROW, narrow, wide);
+            }
+            let (wide, upper) = (self.host(*low), self.half_register(*high));
+            self.asm.put(Instruction::with4(JOIN, wide, wide, upper, 1u32));
+            self.set(*to, *low);
+        }
+        for (k, to) in results.iter().filter(|(k, _)| !has(*k)) {
+            self.component(access, *k, words, (t, u), *to);
+        }
+    }
+
+    /// Negative zero, which changes no sum, in place of floats that have no weight: infinities would make
+    /// NaN.
+    fn drop_weightless(
+        &mut self,
+        axes: &[Axis],
+        number: usize,
+        words: &[u8],
+        (t, u): (u8, u8),
+        halves: bool,
+    ) {
+        self.spread_bits(t, if halves { 0x8000_8000 } else { 0x8000_0000 });
+        self.zero_register(u);
+        let weighs = self.host_mask();
+        let k = Register::K0 + u32::from(weighs);
+        for (n, axis) in axes.iter().enumerate() {
+            let fraction = self.host(axis.fraction);
+            let compare = match number >> n & 1 {
+                0 => Instruction::with4(F_COMPARE.0, k, fraction, self.constant(Constant::FloatOne), LESS),
+                _ => Instruction::with4(F_COMPARE.0, k, fraction, self.host(u), MORE_THAN),
+            };
+            match n {
+                0 => self.asm.put(compare),
+                _ => self.masked(weighs, compare),
+            }
+        }
+        for word in words {
+            self.choose(*word, weighs, Source::Host(*word), t);
+        }
+    }
+
+    /// Half of the floats of `from` in double precision.
+    fn widen(&mut self, to: u8, from: u8, half: usize) {
+        let (wide, mut narrow) = (self.host(to), self.half_register(from));
+        if half == 1 {
+            narrow = self.half_register(to);
+            let from = self.host(from);
+            self.asm.put(Instruction::with3(UPPER, narrow, from, 1u32));
+        }
+        self.asm.registers(WIDEN, wide, narrow);
+    }
+}
