@@ -12,10 +12,11 @@ use super::clock::{Knowledge, Stream};
 use super::comb::Runs;
 use super::dependency::{Accesses, Stages};
 use super::explain::{Fix, Hazard, gaps, lacking};
+use super::id::{OperationId, QueueId};
 use super::range::{Range, RangeMap};
 use super::runs::together;
 use super::shadow::{Operand, Record};
-use super::tracker::{OperationId, Payload, QueueId, Tracker};
+use super::tracker::{Payload, Tracker};
 use crate::finding::FindingId;
 use std::collections::BTreeMap;
 

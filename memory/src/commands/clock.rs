@@ -1,8 +1,8 @@
 //! Prefix clocks: what of each queue and stage has executed, is available, is visible.
 
 use super::dependency::{Accesses, Stages};
+use super::id::QueueId;
 use super::range::Range;
-use super::tracker::QueueId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 

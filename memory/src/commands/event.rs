@@ -3,7 +3,8 @@
 use super::clock::Knowledge;
 use super::dependency::{Dependency, Stages};
 use super::explain::Hazard;
-use super::tracker::{QueueId, Tracker};
+use super::id::QueueId;
+use super::tracker::Tracker;
 use std::collections::BTreeMap;
 
 /// What a set event carries to its waits.

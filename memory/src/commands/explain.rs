@@ -2,10 +2,11 @@
 
 use super::clock::Stream;
 use super::dependency::{AccessScope, Accesses, Stages};
+use super::id::{OperationId, QueueId};
 use super::past::{PastBarrier, PastSubmission};
 use super::range::Range;
 use super::shadow::{Operand, Record};
-use super::tracker::{OperationId, QueueId, Tracker};
+use super::tracker::Tracker;
 use crate::finding::FindingId;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

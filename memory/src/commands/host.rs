@@ -11,10 +11,11 @@
 use super::clock::Stream;
 use super::dependency::{Accesses, Stages};
 use super::event::EventToken;
+use super::id::{OperationId, QueueId};
 use super::range::{Range, Teeth};
 use super::shadow::{Operand, Record};
 use super::striped::StripedMap;
-use super::tracker::{OperationId, Payload, QueueId, Tracker};
+use super::tracker::{Payload, Tracker};
 use crate::finding::FindingId;
 use std::collections::BTreeMap;
 use std::sync::Arc;

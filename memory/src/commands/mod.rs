@@ -35,6 +35,7 @@ mod event;
 mod explain;
 mod footprint;
 mod host;
+mod id;
 mod past;
 mod range;
 mod runs;
@@ -49,10 +50,11 @@ pub use event::EventToken;
 pub use explain::{BarrierGap, Between, Fix, Hazard, SemaphoreGap, SemaphoreUse};
 pub use footprint::Footprint;
 pub use host::HostHazard;
+pub use id::{OperationId, QueueId};
 pub use range::{Range, RangeMap};
 pub(crate) use range::{Teeth, by_address};
 pub use shadow::Operand;
-pub use tracker::{OperationId, Payload, QueueId, Tracker};
+pub use tracker::{Payload, Tracker};
 
 #[cfg(test)]
 mod tests;

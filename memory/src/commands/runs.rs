@@ -2,9 +2,9 @@
 //! apart for findings, which name an instruction and an invocation.
 
 use super::comb::{Comb, Runs};
+use super::id::OperationId;
 use super::range::{Range, Teeth, by_address};
 use super::shadow::{Operand, Record, Shadow};
-use super::tracker::OperationId;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Whether two accesses of an operation differ in nothing but who made them.

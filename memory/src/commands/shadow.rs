@@ -1,9 +1,9 @@
 //! Which operation touched which bytes last.
 
 use super::dependency::{Accesses, Stages};
+use super::id::{OperationId, QueueId};
 use super::range::{Range, Teeth};
 use super::striped::StripedMap;
-use super::tracker::{OperationId, QueueId};
 use crate::access::{Reference, Site};
 use crate::agent::Invocation;
 use crate::scope::Scope;

@@ -6,22 +6,14 @@ use super::comb::{Comb, Runs};
 use super::dependency::{AccessScope, Accesses, Dependency, Stages};
 use super::explain::{self, Hazard, SemaphoreUse, Suggested};
 use super::host::{Host, HostHazard};
+use super::id::{OperationId, QueueId};
 use super::past::{PastBarrier, PastSubmission, REMEMBERED_BARRIERS, REMEMBERED_SUBMISSIONS};
 use super::range::{Range, Teeth};
 use super::runs::{Joined, together};
 use super::shadow::{Operand, Record, Shadow};
 use crate::scope::Scope;
-use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, VecDeque};
-
-/// A queue of the device, counted from 0 in creation order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct QueueId(pub u32);
-
-/// A queue operation, counted from 0 in the order of [`Tracker::begin`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct OperationId(pub u64);
 
 /// What a semaphore or fence signal carries to whoever waits for it.
 #[derive(Clone, Debug, Default)]

@@ -16,9 +16,10 @@ use super::clock::{Knowledge, Stream};
 use super::comb::Runs;
 use super::dependency::{Accesses, Stages};
 use super::explain::Hazard;
+use super::id::QueueId;
 use super::past::PastBarrier;
 use super::shadow::Operand;
-use super::tracker::{Performing, QueueId, Tracker};
+use super::tracker::{Performing, Tracker};
 
 impl Tracker {
     /// Performs the transitions of a dependency that knows `known` after its availability operation.

@@ -1,7 +1,8 @@
 //! Runs that are joined, against runs one by one.
 
 use super::super::dependency::{Accesses, Stages};
-use super::super::tracker::{QueueId, Tracker};
+use super::super::id::QueueId;
+use super::super::tracker::Tracker;
 use super::super::{Dependency, Footprint};
 use super::*;
 use crate::access::{Reference, Site};
