@@ -77,6 +77,19 @@ pub enum Place {
     },
 }
 
+impl Place {
+    /// The place without its immediate, and that.
+    pub fn apart(mut self) -> (Place, u32) {
+        let (Place::Buffer { immediate, .. }
+        | Place::Physical { immediate, .. }
+        | Place::Workgroup { immediate, .. }
+        | Place::Private { immediate, .. }
+        | Place::PushConstant { immediate, .. }) = &mut self;
+        let taken = std::mem::take(immediate);
+        (self, taken)
+    }
+}
+
 /// Built-in variables of compute shaders, one scalar component each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]

@@ -373,11 +373,23 @@ struct Writer<'a> {
     alone: Alone<'a>,
     constants: FxHashSet<Value>,
     position: Position,
+    /// Of each instruction that loads or stores, what belongs to its latest spot.
+    parts: FxHashMap<Site, Parts>,
+}
+
+/// Accesses of one instruction to members or columns of one value.
+struct Parts {
+    region: u32,
+    /// Where the value is.
+    place: Place,
+    /// Where in it each of them is.
+    immediates: SmallVec<[u32; 8]>,
 }
 
 impl<'a> Writer<'a> {
     fn new(outline: &'a mut ShaderOutline, uniform: Uniform, alone: Alone<'a>) -> Writer<'a> {
-        Writer { outline, uniform, alone, constants: FxHashSet::default(), position: 0 }
+        let (constants, parts) = (FxHashSet::default(), FxHashMap::default());
+        Writer { outline, uniform, alone, constants, position: 0, parts }
     }
 
     fn open(&mut self, parent: u32, is_loop: bool) -> u32 {
@@ -440,6 +452,21 @@ impl<'a> Writer<'a> {
         self.region(nodes, inner);
     }
 
+    /// Whether an access is one more to a value that the instruction has begun to load or store, and not of
+    /// another copy of the instruction.
+    fn goes_on(&mut self, site: Site, place: Place, region: u32) -> bool {
+        let (place, immediate) = place.apart();
+        let parts = self.parts.entry(site);
+        let known = parts.or_insert_with(|| Parts { region, place, immediates: SmallVec::new() });
+        let same = (known.region, known.place) == (region, place);
+        let goes_on = same && !known.immediates.is_empty() && !known.immediates.contains(&immediate);
+        if !goes_on {
+            *known = Parts { region, place, immediates: SmallVec::new() };
+        }
+        known.immediates.push(immediate);
+        goes_on
+    }
+
     fn op(&mut self, op: &'a Op, region: u32) {
         self.alone.define(op);
         let spot = Spot { region, position: self.position };
@@ -457,6 +484,9 @@ impl<'a> Writer<'a> {
                     && op.arguments.iter().all(|value| self.constants.contains(value))
                 {
                     self.outline.constant.insert(op.site);
+                }
+                if self.goes_on(op.site, *place, region) {
+                    return;
                 }
             }
             OpKind::Constant(_) => {
