@@ -140,7 +140,8 @@ impl<'a> Finder<'a> {
         let decided_by_itself = decided.iter().any(|load| self.same_place(load, store));
         loads.extend(decided);
         let scattered = place.is_some_and(|place| self.scattered(&place));
-        // One address for all: whoever reads it before writing it means to exchange, whatever is written.
+        // One address for all: whoever reads it before writing it means to exchange, whatever is written; or
+        // to do what is done with a load beside it, whose result this is then.
         let fixed = matches!(
             place,
             Some(Place::Buffer { element: None, offset: None, .. } | Place::Workgroup { offset: None, .. })
@@ -148,9 +149,12 @@ impl<'a> Finder<'a> {
         let exchanged = self.loads.iter().rev().take(MOST_LOADS).filter(|(load, conditions)| {
             fixed && *conditions == self.conditions && !loads.iter().any(|known| known.site == load.site)
         });
+        let beside = loads.iter().find(|load| self.same_place(load, store)).map(|load| {
+            self.operation(load, values[0], decided_by_itself).unwrap_or(AtomicOp::CompareExchange)
+        });
         for (load, _) in exchanged {
             if self.same_place(load, store) {
-                let operation = Some(AtomicOp::Exchange).filter(|_| scalar);
+                let operation = Some(beside.unwrap_or(AtomicOp::Exchange)).filter(|_| scalar);
                 self.found.entry((load.site, store.site)).or_insert(Update { operation, scattered });
             }
         }
