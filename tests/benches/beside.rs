@@ -49,7 +49,7 @@ macro_rules! shader {
     };
 }
 
-const CASES: [Case; 10] = [
+const CASES: [Case; 14] = [
     Case {
         name: "fft",
         shader: shader!("fft"),
@@ -72,6 +72,38 @@ const CASES: [Case; 10] = [
         buffers: &[(Fill::Zero, 1 << 20), (Fill::Floats, 1 << 20)],
         groups: [SIDE / 16, SIDE / 16],
         tolerance: Some(1e-4),
+        needs: |_, _| true,
+    },
+    Case {
+        name: "resample",
+        shader: shader!("resample"),
+        buffers: &[(Fill::Zero, 1 << 20), (Fill::Floats, 1 << 20)],
+        groups: [SIDE / 16, SIDE / 16],
+        tolerance: Some(1e-2),
+        needs: |_, _| true,
+    },
+    Case {
+        name: "lanes",
+        shader: shader!("lanes"),
+        buffers: &[(Fill::Zero, 1 << 10), (Fill::Words, 1 << 20)],
+        groups: [256, 1],
+        tolerance: None,
+        needs: |_, _| true,
+    },
+    Case {
+        name: "doubles",
+        shader: shader!("doubles"),
+        buffers: &[(Fill::Zero, 1 << 17)],
+        groups: [512, 1],
+        tolerance: None,
+        needs: |features, _| features.shader_float64 != 0,
+    },
+    Case {
+        name: "bits",
+        shader: shader!("bits"),
+        buffers: &[(Fill::Zero, 1 << 16), (Fill::Words, 1 << 16)],
+        groups: [512, 1],
+        tolerance: None,
         needs: |_, _| true,
     },
     Case {
@@ -211,7 +243,8 @@ impl<'a> Ready<'a> {
         };
         let (storage, image) = (vk::DescriptorType::STORAGE_BUFFER, vk::DescriptorType::STORAGE_IMAGE);
         let mut bindings: Vec<_> = (0..4).map(|index| binding(index, storage)).collect();
-        bindings.push(binding(4, image));
+        let sampled = vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
+        bindings.extend([binding(4, image), binding(5, sampled)]);
         let size = |ty, descriptor_count| vk::DescriptorPoolSize { ty, descriptor_count };
         // SAFETY: valid usage of live handles; what is made lives as long as the device.
         unsafe {
@@ -222,7 +255,7 @@ impl<'a> Ready<'a> {
             let words: Vec<u32> =
                 case.shader.as_chunks::<4>().0.iter().map(|c| u32::from_le_bytes(*c)).collect();
             let pipeline = v.pipeline(&words, c"main", layout).unwrap();
-            let sizes = [size(storage, 4), size(image, 1)];
+            let sizes = [size(storage, 4), size(image, 1), size(sampled, 1)];
             let info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
             let pool = v.device.create_descriptor_pool(&info, None).unwrap();
             let info =
@@ -233,13 +266,20 @@ impl<'a> Ready<'a> {
                 let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(k as u32);
                 v.device.update_descriptor_sets(&[write.descriptor_type(storage).buffer_info(&info)], &[]);
             }
-            if case.name == "convolution" {
-                let view = source(v, buffers[1]);
+            let images = [("convolution", 4, image), ("resample", 5, sampled)];
+            for (_, index, kind) in images.into_iter().filter(|(name, ..)| *name == case.name) {
+                let clamped = vk::SamplerAddressMode::CLAMP_TO_EDGE;
+                let info = vk::SamplerCreateInfo::default()
+                    .mag_filter(vk::Filter::LINEAR)
+                    .min_filter(vk::Filter::LINEAR)
+                    .address_mode_u(clamped)
+                    .address_mode_v(clamped);
                 let info = [vk::DescriptorImageInfo::default()
-                    .image_view(view)
+                    .sampler(v.device.create_sampler(&info, None).unwrap())
+                    .image_view(source(v, buffers[1]))
                     .image_layout(vk::ImageLayout::GENERAL)];
-                let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(4);
-                v.device.update_descriptor_sets(&[write.descriptor_type(image).image_info(&info)], &[]);
+                let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(index);
+                v.device.update_descriptor_sets(&[write.descriptor_type(kind).image_info(&info)], &[]);
             }
             let commands = v
                 .record(|c| {
@@ -280,7 +320,9 @@ fn source(v: &Vulkan, from: vk::Buffer) -> vk::ImageView {
         .mip_levels(1)
         .array_layers(1)
         .samples(vk::SampleCountFlags::TYPE_1)
-        .usage(vk::ImageUsageFlags::STORAGE | vk::ImageUsageFlags::TRANSFER_DST);
+        .usage(
+            vk::ImageUsageFlags::STORAGE | vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_DST,
+        );
     // SAFETY: valid usage; what is made lives as long as the device.
     unsafe {
         let image = v.device.create_image(&info, None).unwrap();
