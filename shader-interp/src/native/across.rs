@@ -135,6 +135,42 @@ impl Part<'_> {
         self.end_line();
     }
 
+    /// What all lanes have in a vector register, between lines: where it is pinned, or loaded into `to`.
+    fn take(&mut self, register: u16, to: [u8; 2]) -> [u8; 2] {
+        let index = self.pinned.iter().position(|pinned| *pinned == register);
+        std::array::from_fn(|part| {
+            self.part = part;
+            match index {
+                Some(index) => self.pinned_at(index, part),
+                None => {
+                    let (code, to_host, from) =
+                        (self.instruction(LOAD), self.host(to[part]), self.file(register));
+                    self.asm.load(code, to_host, from);
+                    to[part]
+                }
+            }
+        })
+    }
+
+    /// A vector register is what two host registers hold, between lines.
+    fn give(&mut self, register: u16, from: [u8; 2]) {
+        let index = self.pinned.iter().position(|pinned| *pinned == register);
+        for (part, from) in from.into_iter().enumerate() {
+            self.part = part;
+            let from = self.host(from);
+            match index {
+                Some(index) => {
+                    let (code, to) = (self.instruction(LOAD), self.host(self.pinned_at(index, part)));
+                    self.asm.registers(code, to, from);
+                }
+                None => {
+                    let (code, to) = (self.instruction(STORE), self.file(register));
+                    self.asm.store(code, to, from);
+                }
+            }
+        }
+    }
+
     /// What all lanes have in a vector register.
     fn taken(&mut self, register: u16) -> Both {
         let to = [self.temporary(), self.temporary()];
