@@ -69,7 +69,7 @@ impl Progress {
     }
 
     /// So many more instructions of the program have been executed: the thread that finds them enough
-    /// compiles it, for images of the formats that it has now, while others go on.
+    /// compiles it, for images of the kinds that it has now, while others go on.
     pub fn add(&self, context: &Context<'_>, executed: u64) {
         let (code, tier) = (context.program, context.tier);
         let before = self.executed.fetch_add(executed, Ordering::Relaxed);
@@ -82,8 +82,8 @@ impl Progress {
 
     /// Compiles the program, if nobody has.
     pub fn compile(&self, context: &Context<'_>, level: Level, tier: Tier) {
-        let formats = context.rasters.iter().map(|raster| raster.kind).collect();
-        self.code.get_or_init(|| NativeCode::new(context.program, formats, level, tier));
+        let images = context.rasters.iter().map(|raster| raster.kind).collect();
+        self.code.get_or_init(|| NativeCode::new(context.program, images, level, tier));
     }
 }
 

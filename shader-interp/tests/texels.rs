@@ -168,27 +168,34 @@ const SHAPES: [([u32; 3], u32); 7] = [
     ([60, 1, 1], 1),
 ];
 
-/// A descriptor of shape `k`: rows, slices and layers have bytes between them.
-fn shaped(k: usize, info: &FormatInfo, random: &mut Random) -> (Descriptor, MemoryRange) {
-    let (extent, layers) = SHAPES[k];
+/// A view whose rows, slices and layers have bytes between them, of so many words that `fill` gives.
+fn apart(extent: [u32; 3], layers: u32, info: &FormatInfo, fill: impl FnOnce(u32) -> Vec<u32>) -> ImageView {
     let row = extent[0] * u32::from(info.texel_bytes) + 16;
     let slice = row * extent[1] + 32;
     let layer = slice * extent[2] + 64;
-    let memory = store((0..(layer * layers + 32) / 4).map(|_| random.bits() as u32).collect::<Vec<_>>());
-    if k == 6 {
-        return (Descriptor::TexelBuffer(memory.clone(), info.format, extent[0]), memory);
-    }
-    let view = ImageView {
+    let memory = store(fill((layer * layers + 32).div_ceil(4)));
+    ImageView {
         extent,
         layers,
-        levels: 2,
         row_pitch: row,
         slice_pitch: slice,
         layer_pitch: layer,
         level_row_pitch: [row; 16],
         level_slice_pitch: [slice; 16],
         ..image(&memory, info)
-    };
+    }
+}
+
+/// A descriptor of shape `k`.
+fn shaped(k: usize, info: &FormatInfo, random: &mut Random) -> (Descriptor, MemoryRange) {
+    let (extent, layers) = SHAPES[k];
+    let mut any = |count| (0..count).map(|_| random.bits() as u32).collect();
+    if k == 6 {
+        let memory = store(any(extent[0] * u32::from(info.texel_bytes) / 4));
+        return (Descriptor::TexelBuffer(memory.clone(), info.format, extent[0]), memory);
+    }
+    let view = ImageView { levels: 2, ..apart(extent, layers, info, any) };
+    let memory = view.memory.clone();
     (Descriptor::ImageSampler(view, SAMPLER), memory)
 }
 
@@ -307,20 +314,7 @@ fn run_samples(
         }
         let ([x, y, z], layers) = SAMPLED[binding as usize];
         let extent = [x + uneven, if y > 1 { y + uneven } else { 1 }, if z > 1 { z + uneven } else { 1 }];
-        let row = extent[0] * u32::from(info.texel_bytes) + 16;
-        let slice = row * extent[1] + 32;
-        let layer = slice * extent[2] + 64;
-        let memory = store(texel_words(&mut random, info, (layer * layers + 64) / 4));
-        let view = ImageView {
-            extent,
-            layers,
-            row_pitch: row,
-            slice_pitch: slice,
-            layer_pitch: layer,
-            level_row_pitch: [row; 16],
-            level_slice_pitch: [slice; 16],
-            ..image(&memory, info)
-        };
+        let view = apart(extent, layers, info, |count| texel_words(&mut random, info, count));
         Descriptor::ImageSampler(view, *sampler)
     };
     let bindings = program.shader.bindings.iter().map(|b| vec![descriptor(b.set, b.binding)]).collect();

@@ -4,7 +4,7 @@
 use super::memory::ALIGN;
 use super::operation::*;
 use super::registers::{MASKS, Part, RUNNING, Source};
-use super::rows::{I_NOT_EQUAL, NOT_EQUAL, UNORDERED};
+use super::rows::{I_LESS, I_NOT_EQUAL, NOT_EQUAL, UNORDERED};
 use crate::code::{Code, Inst, Opcode};
 use crate::ir::{GroupFold, GroupKind, Scalar};
 use crate::ops::group;
@@ -14,8 +14,6 @@ use iced_x86::{Code as X86, Instruction, MemoryOperand, Register};
 const PERMUTE_BY: X86 = X86::EVEX_Vpermi2d_zmm_k1z_zmm_zmmm512b32;
 const SHUFFLE: X86 = X86::EVEX_Vpshufd_zmm_k1z_zmmm512b32_imm8;
 const SHUFFLE_FOURS: X86 = X86::EVEX_Vshufi32x4_zmm_k1z_zmm_zmmm512b32_imm8;
-/// The predicate of a comparison of unsigned integers.
-const LESS: u32 = 1;
 
 /// Both parts of the lanes in host registers.
 type Both = [u8; 2];
@@ -269,7 +267,7 @@ impl Part<'_> {
             let limit = self.constant(Constant::WordBits);
             let (k, index) = (Register::K0 + u32::from(there), self.host(from));
             let compare = X86::EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8;
-            self.asm.put(Instruction::with4(compare, k, index, limit, LESS));
+            self.asm.put(Instruction::with4(compare, k, index, limit, I_LESS));
             let [low, high] = value.map(|k| self.host(k));
             self.masked_zero(there, Instruction::with3(PERMUTE_BY, index, low, high));
         }

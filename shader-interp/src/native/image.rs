@@ -10,7 +10,7 @@ use super::memory::modify::Modified;
 use super::memory::{Access, HOST, SIZE};
 use super::operation::*;
 use super::registers::{Part, RUNNING_MASK, STATE, Source};
-use super::rows::UNORDERED;
+use super::rows::{I_LESS, UNORDERED};
 use super::sample::SampleAccess;
 use super::state;
 use crate::code::{Code, Inst, Opcode, Pin};
@@ -20,9 +20,6 @@ use iced_x86::{Code as X86, Instruction, MemoryOperand, Register};
 use pellucid_memory::access::AtomicOp;
 use pellucid_memory::system::MemoryView;
 use smallvec::SmallVec;
-
-/// The predicate of a comparison of unsigned integers.
-const LESS: u32 = 1;
 
 /// An instruction on texels that has an encoding.
 pub(super) struct TexelAccess {
@@ -39,15 +36,15 @@ pub(super) struct TexelAccess {
 }
 
 impl TexelAccess {
-    /// What `inst` does, if it has an encoding for images of these formats.
-    pub fn of(code: &Code, formats: &[i32], inst: &Inst) -> Option<TexelAccess> {
+    /// What `inst` does, if it has an encoding for images of these kinds.
+    pub fn of(code: &Code, kinds: &[i32], inst: &Inst) -> Option<TexelAccess> {
         if inst.op != Opcode::Image {
             return None;
         }
         let slot = inst.imm as usize;
         let entry = code.images.get(slot)?;
         let does = entry.instruction.texel()?;
-        let info = format::properties(*formats.get(slot)?)?;
+        let info = format::properties(*kinds.get(slot)?)?;
         if !is_plain(info) {
             return None;
         }
@@ -160,6 +157,7 @@ impl Part<'_> {
         MemoryOperand::with_base_displ_bcst_seg(Register::RAX, at as i64, true, Register::None)
     }
 
+    /// RAX is where the table of rasters is.
     pub fn rasters(&mut self) {
         let rasters = MemoryOperand::with_base_displ(STATE, state::RASTERS as i64);
         self.asm.load(X86::Mov_r64_rm64, Register::RAX, rasters);
@@ -217,7 +215,7 @@ impl Part<'_> {
             let extent = self.raster_word(image.slot, along(Raster::EXTENT));
             let code = X86::EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8;
             let condition = if k == 0 { running } else { inside };
-            self.masked(condition, Instruction::with4(code, to, of, extent, LESS));
+            self.masked(condition, Instruction::with4(code, to, of, extent, I_LESS));
             if k == 0 {
                 self.by(SHL_BY, t, *coordinate, image.info.texel_bytes.trailing_zeros());
             } else {
@@ -228,12 +226,16 @@ impl Part<'_> {
         }
         let start = self.raster_word(image.slot, Raster::START);
         self.asm.put(Instruction::with3(ADD.0, wide_t, wide_t, start));
-        let memory = |field: usize| Raster::MEMORY + field;
-        let (host, size) = (memory(MemoryView::HOST), memory(MemoryView::SIZE));
-        let (host, size) = (self.raster(image.slot, host), self.raster(image.slot, size));
-        self.asm.load(X86::Mov_r64_rm64, HOST, host);
-        self.asm.load(X86::Mov_r64_rm64, SIZE, size);
+        self.raster_memory(image.slot);
         inside
+    }
+
+    /// The memory of a raster, whose table is in RAX, to `HOST` and `SIZE`.
+    pub fn raster_memory(&mut self, slot: usize) {
+        for (to, field) in [(HOST, MemoryView::HOST), (SIZE, MemoryView::SIZE)] {
+            let from = self.raster(slot, Raster::MEMORY + field);
+            self.asm.load(X86::Mov_r64_rm64, to, from);
+        }
     }
 
     fn coordinates(&mut self, image: &TexelAccess) -> SmallVec<[u8; 3]> {

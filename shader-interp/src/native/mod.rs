@@ -48,16 +48,16 @@ pub(crate) struct NativeCode {
 }
 
 impl NativeCode {
-    /// Compiles `program`, whose images mostly have these formats; `None` if it is not worth while, or cannot
+    /// Compiles `program`, whose images mostly are of these kinds; `None` if it is not worth while, or cannot
     /// be.
-    pub fn new(program: &Program, formats: Vec<i32>, level: Level, tier: Tier) -> Option<NativeCode> {
+    pub fn new(program: &Program, images: Vec<i32>, level: Level, tier: Tier) -> Option<NativeCode> {
         let form = match level.set() {
             Set::Avx512 => Form::Avx512,
             Set::Avx2 => Form::Avx2,
             Set::Baseline => return None,
         };
         // Encodings are tested for all rows and both forms; one that failed would leave the interpreter.
-        let translation = translate::translate(program, formats, form, tier == Tier::Compiled).ok()??;
+        let translation = translate::translate(program, images, form, tier == Tier::Compiled).ok()??;
         let entered = |k: usize| translation.marks[k] && translation.entries[k] != 0;
         let marked = program.modelled.then(|| program.marked(entered));
         match Executable::new(&translation.bytes) {

@@ -112,8 +112,8 @@ pub(super) struct Part<'a> {
     pub asm: Assembler,
     pub form: Form,
     pub code: &'a Code,
-    /// The formats that its images are expected to have.
-    pub formats: Vec<i32>,
+    /// The kinds that its images are expected to be of (`Raster::kind`).
+    pub images: Vec<i32>,
     /// The lanes that instructions are made for now.
     pub part: usize,
     place: Vec<u8>,
@@ -137,12 +137,12 @@ pub(super) struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    pub fn new(asm: Assembler, form: Form, code: &'a Code, formats: Vec<i32>) -> Part<'a> {
+    pub fn new(asm: Assembler, form: Form, code: &'a Code, images: Vec<i32>) -> Part<'a> {
         Part {
             asm,
             form,
             code,
-            formats,
+            images,
             part: 0,
             place: vec![NOWHERE; code.vectors as usize],
             held: [EMPTY; 32],

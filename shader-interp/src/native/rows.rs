@@ -31,13 +31,12 @@ const ORDERED_NOT_EQUAL: u32 = 0x0c;
 pub(super) const GREATER_EQUAL: u32 = 0x1d;
 pub(super) const LESS: u32 = 0x11;
 pub(super) const MORE_THAN: u32 = 0x1e;
-pub(super) const ORDERED: u32 = 0x07;
 const LESS_EQUAL: u32 = 0x12;
 const NOT_GREATER_EQUAL: u32 = 0x19;
 const NOT_GREATER: u32 = 0x1a;
 /// Predicates of comparisons of integers.
 const I_EQUAL: u32 = 0;
-const I_LESS: u32 = 1;
+pub(super) const I_LESS: u32 = 1;
 const I_LESS_EQUAL: u32 = 2;
 pub(super) const I_NOT_EQUAL: u32 = 4;
 /// Rounding, nothing told.
@@ -223,14 +222,8 @@ rows! {
         U32ToF32 => self.float_of_unsigned(inst);
         F32ToS32 => {
             let (x, t) = (self.read(inst.a), self.temporary());
-            self.unary(F_TO_S, t, Source::Host(x));
-            let above = self.compare_floats(GREATER_EQUAL, x, Source::Constant(Constant::TwoTo31));
-            self.choose(t, above, Source::Constant(Constant::Magnitude), t);
-            let nan = self.compare_floats(UNORDERED, x, Source::Host(x));
-            let zero = self.zero();
-            let to = self.result(inst.dst);
-            self.choose(to, nan, Source::Host(zero), t);
-            self.written(inst.dst, to);
+            self.integers_of(x, t);
+            self.set(inst.dst, t);
         };
         F32ToU32 => self.unsigned_of_float(inst);
         IAdd64 => self.sum_of_pairs(inst);

@@ -5,22 +5,16 @@
 //! products in double precision, sums of weighted texels begin with the first.
 
 use super::image::is_plain;
-use super::memory::{Access, HOST, SIZE};
+use super::memory::Access;
 use super::operation::*;
 use super::registers::{Part, RUNNING_MASK, Source};
-use super::rows::doubles::{ADD_DOUBLES, MUL_DOUBLES, SUB_DOUBLES};
-use super::rows::{DOWN, GREATER_EQUAL, LESS, MORE_THAN, ORDERED, TO_EVEN};
+use super::rows::doubles::{ADD_DOUBLES, MUL_DOUBLES, SUB_DOUBLES, WIDEN};
+use super::rows::{DOWN, LESS, MORE_THAN, TO_EVEN};
 use crate::code::{Code, Inst, Opcode};
 use crate::math::format::{self, FormatInfo, Numeric};
 use crate::ops::image::raster::{Filter, Raster};
 use iced_x86::{Code as X86, Instruction, Register};
-use pellucid_memory::system::MemoryView;
 use smallvec::SmallVec;
-
-const WIDEN: X86 = X86::EVEX_Vcvtps2pd_zmm_k1z_ymmm256b32_sae;
-const NARROW: X86 = X86::EVEX_Vcvtpd2ps_ymm_k1z_zmmm512b64_er;
-const UPPER: X86 = X86::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
-const JOIN: X86 = X86::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8;
 
 /// A sampling instruction that has an encoding.
 pub(super) struct SampleAccess {
@@ -154,20 +148,10 @@ impl Part<'_> {
         }
         self.by(F_ROUND, t, rest, DOWN);
         self.binary(F_SUB, rest, rest, Source::Host(t));
-        self.integers(base, t);
+        self.integers_of(t, base);
         // Infinite coordinates have no fraction.
         self.zero_register(t);
         self.binary(F_MAX, rest, rest, Source::Host(t));
-    }
-
-    /// Whole floats as integers: beyond all of these the nearest one, for what is no number 0.
-    fn integers(&mut self, to: u8, from: u8) {
-        self.unary(F_TO_S, to, Source::Host(from));
-        let above = self.compare_floats(GREATER_EQUAL, from, Source::Constant(Constant::TwoTo31));
-        self.choose(to, above, Source::Constant(Constant::Magnitude), to);
-        let number = self.compare_floats(ORDERED, from, Source::Host(from));
-        let integers = self.host(to);
-        self.masked_zero(number, Instruction::with2(LOAD.0, integers, integers));
     }
 
     /// *Wrapping Operation*.
@@ -227,7 +211,7 @@ impl Part<'_> {
             let (layer, last) = (part.temporary(), part.temporary());
             let wanted = part.read(register);
             part.by(F_ROUND, u, wanted, TO_EVEN);
-            part.integers(layer, u);
+            part.integers_of(u, layer);
             part.zero_register(u);
             part.binary(S_MAX, layer, layer, Source::Host(u));
             part.spread_field(access, Raster::EXTENT + k * size_of::<u32>(), last);
@@ -250,11 +234,7 @@ impl Part<'_> {
         let running = self.condition(RUNNING_MASK);
         let (k, done) = (self.host_mask_but(running), self.asm.label());
         self.rasters();
-        let memory = |field: usize| Raster::MEMORY + field;
-        let (host, size) = (memory(MemoryView::HOST), memory(MemoryView::SIZE));
-        let (host, size) = (self.raster(access.slot, host), self.raster(access.slot, size));
-        self.asm.load(X86::Mov_r64_rm64, HOST, host);
-        self.asm.load(X86::Mov_r64_rm64, SIZE, size);
+        self.raster_memory(access.slot);
         let texels = Access::of_texels(access.info.texel_bytes.into());
         self.load_lanes(&texels, words, (t, u), (running, k), done);
         self.asm.bind(done);
@@ -290,7 +270,7 @@ impl Part<'_> {
             for (half, weight) in weights.into_iter().enumerate() {
                 for (k, axis) in axes.iter().enumerate() {
                     let to = if k == 0 { weight } else { factor };
-                    self.widen(to, axis.fraction, half);
+                    self.widen_half_of(WIDEN, to, axis.fraction, half);
                     if number >> k & 1 == 0 {
                         self.double(SUB_DOUBLES, to, one, to);
                     }
@@ -303,7 +283,7 @@ impl Part<'_> {
                 self.decode(info, *k, words, value, (t, u), &mut None);
                 for half in 0..2 {
                     let to = if number == 0 { sum[half] } else { factor };
-                    self.widen(to, value, half);
+                    self.widen_half_of(WIDEN, to, value, half);
                     self.double(MUL_DOUBLES, to, weights[half], to);
                     if number > 0 {
                         self.double(ADD_DOUBLES, sum[half], sum[half], factor);
@@ -312,12 +292,7 @@ impl Part<'_> {
             }
         }
         for ((_, to), [low, high]) in results.iter().filter(|(k, _)| has(*k)).zip(&sums) {
-            for k in [*low, *high] {
-                let (narrow, wide) = (self.half_register(k), self.host(k));
-                self.asm.registers(NARROW, narrow, wide);
-            }
-            let (wide, upper) = (self.host(*low), self.half_register(*high));
-            self.asm.put(Instruction::with4(JOIN, wide, wide, upper, 1u32));
+            self.narrow_both([*low, *high]);
             self.set(*to, *low);
         }
         for (k, to) in results.iter().filter(|(k, _)| !has(*k)) {
@@ -353,16 +328,5 @@ impl Part<'_> {
         for word in words {
             self.choose(*word, weighs, Source::Host(*word), t);
         }
-    }
-
-    /// Half of the floats of `from` in double precision.
-    fn widen(&mut self, to: u8, from: u8, half: usize) {
-        let (wide, mut narrow) = (self.host(to), self.half_register(from));
-        if half == 1 {
-            narrow = self.half_register(to);
-            let from = self.host(from);
-            self.asm.put(Instruction::with3(UPPER, narrow, from, 1u32));
-        }
-        self.asm.registers(WIDEN, wide, narrow);
     }
 }

@@ -57,7 +57,7 @@ pub(super) enum Treatment {
     Interpreted,
 }
 
-pub(super) fn kind(code: &Code, formats: &[i32], inst: &Inst, form: Form) -> Treatment {
+pub(super) fn kind(code: &Code, images: &[i32], inst: &Inst, form: Form) -> Treatment {
     use Opcode::*;
     match inst.op {
         Jump | JumpIf | JumpUnless | Split | SplitNot | Park | Join | Repeat | RepeatJoin => {
@@ -75,7 +75,7 @@ pub(super) fn kind(code: &Code, formats: &[i32], inst: &Inst, form: Form) -> Tre
             _ if code.modelled => Treatment::Interpreted,
             None if Access::encoded(code, inst, form) => Treatment::Lanes,
             None if form == Form::Avx512
-                && (is_across(code, inst) || ImageAccess::of(code, formats, inst).is_some()) =>
+                && (is_across(code, inst) || ImageAccess::of(code, images, inst).is_some()) =>
             {
                 Treatment::Lanes
             }
@@ -129,11 +129,11 @@ const CALL: u64 = 4;
 /// The machine code of `code`; `None` if so little of it has encodings that it is not worth while.
 pub(super) fn translate(
     code: &Code,
-    formats: Vec<i32>,
+    images: Vec<i32>,
     form: Form,
     always: bool,
 ) -> Result<Option<Translation>, IcedError> {
-    let kinds: Vec<Treatment> = code.code.iter().map(|inst| kind(code, &formats, inst, form)).collect();
+    let kinds: Vec<Treatment> = code.code.iter().map(|inst| kind(code, &images, inst, form)).collect();
     let loops = loops(&code.code);
     let depth = |row: usize| loops.iter().filter(|rows| rows.contains(&row)).count().min(6) as u32;
     // How often an instruction runs, by the loops that it is in.
@@ -158,7 +158,7 @@ pub(super) fn translate(
         exits: Vec::new(),
         ended,
         epilogue,
-        part: Part::new(asm, form, code, formats),
+        part: Part::new(asm, form, code, images),
         kinds,
     };
     match form {
@@ -272,7 +272,7 @@ impl<'a> Translator<'a> {
         // `end` is the last instruction of the line: one that jumps, or one before which another begins.
         let control = (self.kinds[end] == Treatment::Control).then_some(end);
         let lanes = row..if control.is_some() { end } else { end + 1 };
-        let image = ImageAccess::of(self.part.code, &self.part.formats, &code[row]);
+        let image = ImageAccess::of(self.part.code, &self.part.images, &code[row]);
         if let Some(image) = &image {
             let other = self.asm().label();
             self.exits.push((other, Exit::Interpreted(region, row)));

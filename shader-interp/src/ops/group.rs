@@ -171,10 +171,20 @@ pub fn fold_mask(fold: GroupFold, kind: GroupKind, value: Mask, mask: Mask) -> M
     (0..LANES).fold(0, |m, l| m | (out[0].0[l] & 1) << l)
 }
 
+/// The word that all active lanes hold, if they hold one.
+#[inline(always)]
+pub fn common(value: &Lanes, mask: Mask) -> Option<u32> {
+    let first = value.0[mask.trailing_zeros() as usize % LANES];
+    let mut differs = 0;
+    for lane in 0..LANES {
+        differs |= (value.0[lane] ^ first) & 0u32.wrapping_sub(mask >> lane & 1);
+    }
+    (differs == 0).then_some(first)
+}
+
 /// OpGroupNonUniformAllEqual: whether the active lanes hold equal bits.
 pub fn all_equal(value: &[Lanes], mask: Mask) -> bool {
-    let first = mask.trailing_zeros() as usize % LANES;
-    (0..LANES).all(|l| !active(mask, l) || value.iter().all(|v| v.0[l] == v.0[first]))
+    value.iter().all(|value| common(value, mask).is_some())
 }
 
 /// OpGroupNonUniformAllEqual on 32-bit (or narrower, converted) floats: zeros of both signs are equal, a NaN

@@ -3,6 +3,7 @@
 use crate::code::{MemoryEntry, Space};
 use crate::exec::context::Context;
 use crate::ir::{Origin, Origins};
+use crate::ops::group::common;
 use crate::pass::defined;
 use pellucid_memory::access::{Access, AtomicOp, Site};
 use pellucid_memory::finding::FindingId;
@@ -30,13 +31,6 @@ pub(crate) fn shifted(offset: &Lanes, shift: u32) -> Lanes {
 
 fn words(access: &Access) -> usize {
     usize::from(access.components) * if access.size == 8 { 2 } else { 1 }
-}
-
-/// The descriptor's memory, if all active lanes name one element.
-fn common<'a>(context: &Context<'a>, binding: u32, element: &Lanes, mask: Mask) -> Option<MemoryView<'a>> {
-    let chosen = element.0[mask.trailing_zeros() as usize % LANES];
-    let other = element.0.iter().enumerate().map(|(j, x)| (x ^ chosen) & 0u32.wrapping_sub(mask >> j & 1));
-    (other.fold(0, |all, bits| all | bits) == 0).then(|| context.resources.view(binding, chosen))
 }
 
 /// Calls `each` with the descriptor's memory and the lanes that use it, for every element that an active lane
@@ -94,7 +88,8 @@ pub(crate) fn load<M: MemorySystem>(
         }
         Space::Element { binding, element } => {
             let element = vectors[element as usize];
-            if let Some(view) = common(context, binding, &element, mask) {
+            if let Some(chosen) = common(&element, mask) {
+                let view = context.resources.view(binding, chosen);
                 let from = Pointers::View { view: &view, offset: &offset, immediate };
                 let out = &mut vectors[start..start + count];
                 return memory.load(entry.site, from, mask, &entry.access, out);
@@ -197,7 +192,8 @@ pub(crate) fn store<M: MemorySystem>(
         }
         Space::Element { binding, element } => {
             let element = vectors[element as usize];
-            if let Some(view) = common(context, binding, &element, mask) {
+            if let Some(chosen) = common(&element, mask) {
+                let view = context.resources.view(binding, chosen);
                 let to = Pointers::View { view: &view, offset: &offset, immediate };
                 return memory.store(entry.site, to, mask, &entry.access, value);
             }

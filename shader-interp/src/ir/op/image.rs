@@ -63,6 +63,15 @@ pub struct ImageSampling {
     pub min_lod: bool,
 }
 
+impl ImageSampling {
+    /// Whether it names its level, or gathers, and nothing else but one offset: its arguments are
+    /// coordinates, the lod and perhaps the offset.
+    pub fn names_level(&self) -> bool {
+        let more = self.reference || self.derivatives || self.bias || self.min_lod;
+        !more && self.offsets <= 1
+    }
+}
+
 /// The operand of an image operation.
 macro_rules! image_operand {
     ($kind:expr) => {

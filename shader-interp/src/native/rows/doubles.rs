@@ -11,9 +11,10 @@ pub(super) const DIV_DOUBLES: X86 = X86::EVEX_Vdivpd_zmm_k1z_zmm_zmmm512b64_er;
 pub(super) const MIN_DOUBLES: X86 = X86::EVEX_Vminpd_zmm_k1z_zmm_zmmm512b64_sae;
 pub(super) const MAX_DOUBLES: X86 = X86::EVEX_Vmaxpd_zmm_k1z_zmm_zmmm512b64_sae;
 const ROUND_DOUBLES: X86 = X86::EVEX_Vrndscalepd_zmm_k1z_zmmm512b64_imm8_sae;
-const WIDEN: X86 = X86::EVEX_Vcvtps2pd_zmm_k1z_ymmm256b32_sae;
+pub(in crate::native) const WIDEN: X86 = X86::EVEX_Vcvtps2pd_zmm_k1z_ymmm256b32_sae;
 const NARROW: X86 = X86::EVEX_Vcvtpd2ps_ymm_k1z_zmmm512b64_er;
 const UPPER: X86 = X86::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
+const JOIN: X86 = X86::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8;
 
 impl Part<'_> {
     /// `to = code(x, y)`.
@@ -168,13 +169,30 @@ impl Part<'_> {
 
     /// Eight lanes in each register, in their order, from words of 32 bits by this conversion.
     fn widened(&mut self, register: u16, code: X86) -> [u8; 2] {
-        let (x, low, high) = (self.read(register), self.temporary(), self.temporary());
-        let (from, lower, half) = (self.host(x), self.half_register(x), self.half_register(high));
-        let [low_lanes, high_lanes] = [low, high].map(|k| self.host(k));
-        self.asm.registers(code, low_lanes, lower);
-        self.asm.put(Instruction::with3(UPPER, half, from, 1u32));
-        self.asm.registers(code, high_lanes, half);
-        [low, high]
+        let (x, to) = (self.read(register), [self.temporary(), self.temporary()]);
+        (0..2).for_each(|half| self.widen_half_of(code, to[half], x, half));
+        to
+    }
+
+    /// Eight lanes of `from` in double precision, by this conversion.
+    pub(in crate::native) fn widen_half_of(&mut self, code: X86, to: u8, from: u8, half: usize) {
+        let (wide, mut narrow) = (self.host(to), self.half_register(from));
+        if half == 1 {
+            narrow = self.half_register(to);
+            let from = self.host(from);
+            self.asm.put(Instruction::with3(UPPER, narrow, from, 1u32));
+        }
+        self.asm.registers(code, wide, narrow);
+    }
+
+    /// Two times eight lanes as floats of 32 bits, all in the first register.
+    pub(in crate::native) fn narrow_both(&mut self, x: [u8; 2]) {
+        for k in x {
+            let (narrow, wide) = (self.half_register(k), self.host(k));
+            self.asm.registers(NARROW, narrow, wide);
+        }
+        let (wide, upper) = (self.host(x[0]), self.half_register(x[1]));
+        self.asm.put(Instruction::with4(JOIN, wide, wide, upper, 1u32));
     }
 
     pub(super) fn double_of_word(&mut self, inst: &Inst, code: X86) {
@@ -240,12 +258,8 @@ impl Part<'_> {
             self.round_doubles(q, q, mode);
             self.double(MUL_DOUBLES, q, y[k], q);
             self.double(SUB_DOUBLES, x[k], x[k], q);
-            let (narrow, wide) = (self.half_register(x[k]), self.host(x[k]));
-            self.asm.registers(NARROW, narrow, wide);
         }
-        let [to, upper] = [self.host(x[0]), self.half_register(x[1])];
-        let join = X86::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8;
-        self.asm.put(Instruction::with4(join, to, to, upper, 1u32));
+        self.narrow_both(x);
         let (t, zero, sign) = (x[0], self.zero(), self.read(sign_of));
         let nothing = self.compare_floats(EQUAL, t, Source::Host(zero));
         self.binary(AND, zero, sign, Source::Constant(Constant::Sign));

@@ -129,6 +129,18 @@ impl Part<'_> {
         self.last(inst.dst, F_ADD, high, Source::Host(low));
     }
 
+    /// Floats as signed integers, in `to`: beyond all of these the nearest one, for what is no number 0.
+    pub(in crate::native) fn integers_of(&mut self, x: u8, to: u8) {
+        self.unary(F_TO_S, to, Source::Host(x));
+        self.for_a_while(|part| {
+            let above = part.compare_floats(GREATER_EQUAL, x, Source::Constant(Constant::TwoTo31));
+            part.choose(to, above, Source::Constant(Constant::Magnitude), to);
+            let nan = part.compare_floats(UNORDERED, x, Source::Host(x));
+            let zero = part.zero();
+            part.choose(to, nan, Source::Host(zero), to);
+        });
+    }
+
     pub(super) fn unsigned_of_float(&mut self, inst: &Inst) {
         let (x, t, u, zero) = (self.read(inst.a), self.temporary(), self.temporary(), self.zero());
         // NaN and all below 0 become 0.

@@ -52,7 +52,7 @@ impl Translator<'_> {
             let encoded = self.kinds[rows.clone()].iter().all(|kind| *kind != Treatment::Interpreted);
             let stops = code[rows.clone()].iter().any(|inst| inst.op == Opcode::ControlBarrier);
             let large = code[rows.clone()].iter().any(|inst| {
-                let image = ImageAccess::of(self.part.code, &self.part.formats, inst);
+                let image = ImageAccess::of(self.part.code, &self.part.images, inst);
                 image.is_some_and(|image| image.is_large())
             });
             if inside || !encoded || stops || large || self.is_entered(rows) {

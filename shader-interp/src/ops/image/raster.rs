@@ -79,8 +79,7 @@ impl<'a> Raster<'a> {
     fn sampled(program: &Program, entry: &ImageEntry, resources: &'a Resources) -> Option<Raster<'a>> {
         let instruction = &entry.instruction;
         let how = &instruction.image.sampling;
-        let plain = !how.reference && !how.derivatives && !how.bias && !how.min_lod && how.offsets <= 1;
-        if !plain || instruction.image.dim == ImageDim::Cube {
+        if !how.names_level() || instruction.image.dim == ImageDim::Cube {
             return None;
         }
         let image = descriptor(resources, instruction.image.binding, entry.element)?;

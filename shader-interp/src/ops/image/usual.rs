@@ -6,7 +6,7 @@
 
 use super::address::Texels;
 use super::footprint::{Floats, Sampling, wrap};
-use super::{ImageInstruction, Operation, same_as, texel, view, ycbcr};
+use super::{ImageInstruction, Operation, texel, view, ycbcr};
 use crate::code::{ElementIndex, ImageEntry};
 use crate::interface::{Descriptor, Reduction, Resources, Sampler};
 use crate::ir::{ImageDim, ImageOperand, Scalar};
@@ -14,6 +14,7 @@ use crate::math::convert::f32_to_i32;
 use crate::math::format::Numeric;
 use crate::math::single::{floor, round_even};
 use crate::math::{half, pack};
+use crate::ops::group::common;
 use pellucid_memory::access::Access;
 use pellucid_memory::system::{LANES, Lanes, Mask, MemorySystem, Trap};
 use std::cell::Cell;
@@ -23,8 +24,7 @@ use std::cell::Cell;
 pub(super) fn may_be(operation: Operation, image: &ImageOperand) -> bool {
     let how = &image.sampling;
     let plain = !image.multisampled && !image.sparse && image.texel == Scalar::F32;
-    let level = !how.reference && !how.derivatives && !how.bias && !how.min_lod && how.offsets <= 1;
-    operation == Operation::Sample && image.dim == ImageDim::D2 && plain && level
+    operation == Operation::Sample && image.dim == ImageDim::D2 && plain && how.names_level()
 }
 
 /// Weights of a texel of each lane, or sums of what they weigh.
@@ -143,11 +143,7 @@ fn descriptors<'a>(
     let of = |binding: u32, element: ElementIndex| {
         let element = match element {
             ElementIndex::Constant(element) => element,
-            ElementIndex::Register(register) => {
-                let (elements, first) = (&vectors[register as usize], mask.trailing_zeros() as usize % LANES);
-                let alike = same_as(Some(elements), first) & mask == mask;
-                alike.then_some(elements.0[first])?
-            }
+            ElementIndex::Register(register) => common(&vectors[register as usize], mask)?,
         };
         resources.bindings.get(binding as usize)?.get(element as usize)
     };
@@ -195,18 +191,11 @@ impl Usual<'_> {
     /// The level of all active lanes; `None` if they differ.
     #[inline(always)]
     fn levels(&self, lod: &Lanes) -> Option<Level> {
-        let first = lod.0[self.mask.trailing_zeros() as usize % LANES];
-        let mut differs = 0;
-        for lane in 0..LANES {
-            differs |= (lod.0[lane] ^ first) & 0u32.wrapping_sub(self.mask >> lane & 1);
-        }
-        if differs != 0 {
-            return None;
-        }
+        let lod = common(lod, self.mask)?;
         let (instruction, texels, sampler) = (self.instruction, self.texels, self.sampler);
         let (axes, is_cube, active, unbound) = (2, false, Lanes::ZERO, Cell::new(0));
         let of = Sampling { instruction, texels, sampler, axes, is_cube, active, unbound };
-        Some(of.level_of(f32::from_bits(first)))
+        Some(of.level_of(f32::from_bits(lod)))
     }
 
     /// The instruction with texels of at most so many words.
