@@ -50,7 +50,7 @@ use crate::model::{ModelOptions, ReadModifyWrite};
 use crate::race::{AgentId, Agents, Histories, Operation, Shadow, Time, Topology, Trace};
 use crate::random::mix_all;
 use crate::scope::{Scope, Semantics, StorageClasses};
-use crate::system::{Lanes, Mask, MemorySystem, Notice, Observed, Pointers, Trap};
+use crate::system::{LaneAccesses, Lanes, Mask, MemorySystem, Notice, Observed, Pointers, Trap};
 use crate::unwritten::Unwritten;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
@@ -293,23 +293,8 @@ macro_rules! physical_as_view {
     };
 }
 
-impl MemorySystem for CheckedMemory {
+impl LaneAccesses for CheckedMemory {
     const MODELLED: bool = true;
-    const EACH_INSTRUCTION_SET: bool = true;
-
-    fn enter_subgroup(&mut self, identity: &SubgroupIdentity) {
-        self.current = identity.workgroup;
-        self.core.first_agent = identity.workgroup.saturating_mul(self.workgroup_size);
-        self.first_lane = self.core.first_agent + identity.placement.place(identity.subgroup, 0);
-        self.groups.enter(identity.workgroup);
-        let group = self.groups.entered();
-        let own =
-            group.as_ref().and_then(|group| group.of_subgroups.get(identity.subgroup as usize).copied());
-        self.core.barriers = group.map(|group| group.barriers).unwrap_or_default();
-        self.core.subgroup =
-            (Members { first: self.first_lane, count: identity.lanes }, own.unwrap_or_default());
-        self.subgroup = identity.subgroup;
-    }
 
     // Inline: the common case is then compiled for what the interpreter runs on.
     #[inline(always)]
@@ -375,6 +360,28 @@ impl MemorySystem for CheckedMemory {
             self.observe_read(at, &to, mask, access, AccessKind::ReadModifyWrite(op));
         }
         self.modify_all((at, to), mask, access, (op, value, comparator), out)
+    }
+
+    fn notice(&mut self, at: Site, mask: Mask, notice: &Notice<'_>) {
+        each_lane(mask, |lane| self.core.report.notice(at, self.first_lane + lane as u32, lane, notice));
+    }
+}
+
+impl MemorySystem for CheckedMemory {
+    const EACH_INSTRUCTION_SET: bool = true;
+
+    fn enter_subgroup(&mut self, identity: &SubgroupIdentity) {
+        self.current = identity.workgroup;
+        self.core.first_agent = identity.workgroup.saturating_mul(self.workgroup_size);
+        self.first_lane = self.core.first_agent + identity.placement.place(identity.subgroup, 0);
+        self.groups.enter(identity.workgroup);
+        let group = self.groups.entered();
+        let own =
+            group.as_ref().and_then(|group| group.of_subgroups.get(identity.subgroup as usize).copied());
+        self.core.barriers = group.map(|group| group.barriers).unwrap_or_default();
+        self.core.subgroup =
+            (Members { first: self.first_lane, count: identity.lanes }, own.unwrap_or_default());
+        self.subgroup = identity.subgroup;
     }
 
     fn fence(&mut self, at: Site, mask: Mask, scope: Scope, semantics: &Semantics) {
@@ -447,10 +454,6 @@ impl MemorySystem for CheckedMemory {
     #[cold]
     fn read_undefined(&mut self) -> Mask {
         self.core.report.read_undefined(self.first_lane)
-    }
-
-    fn notice(&mut self, at: Site, mask: Mask, notice: &Notice<'_>) {
-        each_lane(mask, |lane| self.core.report.notice(at, self.first_lane + lane as u32, lane, notice));
     }
 
     fn barrier_complete(&mut self, workgroup: u32) {

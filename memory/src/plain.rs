@@ -13,7 +13,7 @@ use crate::agent::SubgroupIdentity;
 use crate::component::each;
 use crate::device::MemoryRange;
 use crate::scope::{Scope, Semantics};
-use crate::system::{LANES, Lanes, Mask, MemorySystem, MemoryView, Pointers, Trap};
+use crate::system::{LANES, LaneAccesses, Lanes, Mask, MemorySystem, MemoryView, Pointers, Trap};
 use std::sync::atomic::{Ordering, fence};
 
 mod lanes;
@@ -30,12 +30,15 @@ pub struct PlainMemory<'a> {
     shared_bytes: u64,
     /// Some of what may be accessed is without memory, and not written.
     partly_bound: bool,
+    /// The first 4 GiB of the buffers of accesses by physical addresses.
+    reached: Vec<MemoryView<'a>>,
 }
 
 impl<'a> PlainMemory<'a> {
     /// `addresses`: live buffers with device addresses, sorted, not overlapping.
     pub fn new(addresses: &'a [MemoryRange]) -> PlainMemory<'a> {
-        PlainMemory { addresses, last: 0, shared: Vec::new(), shared_bytes: 0, partly_bound: false }
+        let (shared, reached) = (Vec::new(), Vec::new());
+        PlainMemory { addresses, last: 0, shared, shared_bytes: 0, partly_bound: false, reached }
     }
 
     /// The same; `partly_bound`: what is accessed may be bytes of sparse resources to which no memory is
@@ -164,12 +167,8 @@ fn size(access: &Access) -> u64 {
     u64::from(access.size) * u64::from(access.components)
 }
 
-impl MemorySystem for PlainMemory<'_> {
+impl LaneAccesses for PlainMemory<'_> {
     const MODELLED: bool = false;
-    const EACH_INSTRUCTION_SET: bool = true;
-
-    #[inline(always)]
-    fn enter_subgroup(&mut self, _: &SubgroupIdentity) {}
 
     #[inline(always)]
     fn load(
@@ -281,6 +280,13 @@ impl MemorySystem for PlainMemory<'_> {
         }
         Ok(())
     }
+}
+
+impl MemorySystem for PlainMemory<'_> {
+    const EACH_INSTRUCTION_SET: bool = true;
+
+    #[inline(always)]
+    fn enter_subgroup(&mut self, _: &SubgroupIdentity) {}
 
     #[inline(always)]
     fn fence(&mut self, _: Site, _: Mask, _: Scope, _: &Semantics) {
@@ -306,6 +312,20 @@ impl MemorySystem for PlainMemory<'_> {
     #[inline(always)]
     fn workgroup_memory(&mut self) -> MemoryView<'_> {
         MemoryView::of_words(&mut self.shared).part(0, self.shared_bytes)
+    }
+
+    #[inline(always)]
+    fn reached(&mut self, count: usize) -> &[MemoryView<'_>] {
+        if self.reached.len() < count {
+            self.reached.resize(count, MemoryView::NULL);
+        }
+        &self.reached
+    }
+
+    fn remember(&mut self, number: usize) {
+        if let (Some(range), Some(reached)) = (self.addresses.get(self.last), self.reached.get_mut(number)) {
+            *reached = range.view().part(0, u32::MAX.into());
+        }
     }
 
     #[inline(always)]

@@ -66,6 +66,8 @@ impl<'a> MemoryView<'a> {
     pub const HOST: usize = std::mem::offset_of!(MemoryView<'static>, host);
     /// See [`MemoryView::HOST`].
     pub const SIZE: usize = std::mem::offset_of!(MemoryView<'static>, size);
+    /// The device address of the first byte.
+    pub const ADDRESS: usize = std::mem::offset_of!(MemoryView<'static>, address);
 
     /// A view of nothing: every access is out of bounds.
     pub const NULL: MemoryView<'static> =

@@ -182,22 +182,15 @@ pub enum Trap {
     Stopped(String),
 }
 
-/// Memory as the interpreter sees it. `out` and `value` hold `components` lanes (twice that for 8-byte
+/// Memory as an instruction of the interpreter sees it. `out` and `value` hold `components` lanes (twice that for 8-byte
 /// components: low, high per component). Inactive lanes of `out` are left with any value. Out-of-bounds lanes
 /// of a view or of workgroup memory read zero and write nothing (robustBufferAccess); the modelled
 /// implementation reports them.
-pub trait MemorySystem {
+pub trait LaneAccesses {
     /// False: flat memory, nothing recorded; the interpreter may keep going across visible operations. True:
     /// the interpreter returns to its scheduler before every atomic, barrier and availability or visibility
     /// operation.
     const MODELLED: bool;
-
-    /// The interpreter's loop over this memory system is compiled for each of the host's instruction sets.
-    /// Otherwise for the one that every host has: quicker to build, for tests' memory systems.
-    const EACH_INSTRUCTION_SET: bool = false;
-
-    /// All following calls are on behalf of this subgroup.
-    fn enter_subgroup(&mut self, identity: &SubgroupIdentity);
 
     /// A plain or atomic load.
     ///
@@ -243,6 +236,21 @@ pub trait MemorySystem {
         out: &mut [Lanes],
     ) -> Result<(), Trap>;
 
+    /// Says what lanes `mask` of the entered subgroup did beside memory. Only called in the modelled mode.
+    fn notice(&mut self, at: Site, mask: Mask, notice: &Notice<'_>) {
+        let _ = (at, mask, notice);
+    }
+}
+
+/// Memory as the interpreter sees it: what an instruction accesses, and in which order.
+pub trait MemorySystem: LaneAccesses {
+    /// The interpreter's loop over this memory system is compiled for each of the host's instruction sets.
+    /// Otherwise for the one that every host has: quicker to build, for tests' memory systems.
+    const EACH_INSTRUCTION_SET: bool = false;
+
+    /// All following calls are on behalf of this subgroup.
+    fn enter_subgroup(&mut self, identity: &SubgroupIdentity);
+
     /// OpMemoryBarrier by the active lanes.
     fn fence(&mut self, at: Site, mask: Mask, scope: Scope, semantics: &Semantics);
 
@@ -260,11 +268,6 @@ pub trait MemorySystem {
     /// All live invocations of workgroup `workgroup` (linear number) have arrived at their workgroup control
     /// barrier.
     fn barrier_complete(&mut self, workgroup: u32);
-
-    /// Says what lanes `mask` of the entered subgroup did beside memory. Only called in the modelled mode.
-    fn notice(&mut self, at: Site, mask: Mask, notice: &Notice<'_>) {
-        let _ = (at, mask, notice);
-    }
 
     /// The lanes of the entered subgroup that read with the last load what nothing had written, where such
     /// loads are followed and not reported. Only called in the modelled mode.
@@ -302,6 +305,19 @@ pub trait MemorySystem {
     /// The workgroup's own memory, if it is flat and no other thread reaches it.
     fn workgroup_memory(&mut self) -> MemoryView<'_> {
         MemoryView::NULL
+    }
+
+    /// The buffers of `count` accesses by physical addresses, as [`MemorySystem::remember`] has put them there;
+    /// nothing before. Flat memory alone has any.
+    fn reached(&mut self, count: usize) -> &[MemoryView<'_>] {
+        let _ = count;
+        &[]
+    }
+
+    /// The last access by physical addresses was the one of this number: the lanes that come next will most
+    /// often be in the same buffer.
+    fn remember(&mut self, number: usize) {
+        let _ = number;
     }
 
     /// All invocations of workgroup `workgroup` have ended.

@@ -10,7 +10,7 @@ use pellucid_memory::finding::FindingId;
 use pellucid_memory::heap::{Heap, Placement as At};
 use pellucid_memory::plain::PlainMemory;
 use pellucid_memory::scope::{Scope, StorageClasses};
-use pellucid_memory::system::{LANES, Lanes, MemorySystem, MemoryView, Pointers, Trap};
+use pellucid_memory::system::{LANES, LaneAccesses, Lanes, MemorySystem, MemoryView, Pointers, Trap};
 use std::sync::Arc;
 
 const PAGE: u64 = 4096;

@@ -7,7 +7,7 @@ use pellucid_memory::agent::{Placement, SubgroupIdentity};
 use pellucid_memory::checked::CheckedMemory;
 use pellucid_memory::model::{Agent, BarrierInstance, Event, EventId, LocationSet};
 use pellucid_memory::scope::{Scope, Semantics, StorageClasses};
-use pellucid_memory::system::{Lanes, Mask, MemorySystem, Notice, Pointers, Trap};
+use pellucid_memory::system::{LaneAccesses, Lanes, Mask, MemorySystem, Notice, Pointers, Trap};
 use std::collections::BTreeMap;
 
 /// One event, and what of it the model does not know.
@@ -266,13 +266,8 @@ impl Recorder {
     }
 }
 
-impl MemorySystem for Recorder {
+impl LaneAccesses for Recorder {
     const MODELLED: bool = true;
-
-    fn enter_subgroup(&mut self, identity: &SubgroupIdentity) {
-        self.current = *identity;
-        self.memory.enter_subgroup(identity);
-    }
 
     fn load(
         &mut self,
@@ -331,6 +326,17 @@ impl MemorySystem for Recorder {
         Ok(())
     }
 
+    fn notice(&mut self, at: Site, mask: Mask, notice: &Notice<'_>) {
+        self.memory.notice(at, mask, notice);
+    }
+}
+
+impl MemorySystem for Recorder {
+    fn enter_subgroup(&mut self, identity: &SubgroupIdentity) {
+        self.current = *identity;
+        self.memory.enter_subgroup(identity);
+    }
+
     fn fence(&mut self, at: Site, mask: Mask, scope: Scope, semantics: &Semantics) {
         self.memory.fence(at, mask, scope, semantics);
         self.barriers(at, mask, &|agent| Event::fence(agent, scope, *semantics));
@@ -357,10 +363,6 @@ impl MemorySystem for Recorder {
     fn barrier_complete(&mut self, workgroup: u32) {
         self.arriving.remove(&workgroup);
         self.memory.barrier_complete(workgroup);
-    }
-
-    fn notice(&mut self, at: Site, mask: Mask, notice: &Notice<'_>) {
-        self.memory.notice(at, mask, notice);
     }
 
     fn workgroup_begin(&mut self, workgroup: u32, bytes: u32, zeroed: bool) {

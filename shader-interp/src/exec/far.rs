@@ -1,6 +1,6 @@
-//! What the loop calls instead of holding it: the table's long operations on lanes, operations between lanes,
-//! products of matrices. Each is a function of its own for each instruction set, and the same one whatever
-//! memory system the loop is compiled over.
+//! What a loop calls instead of holding it: the table's long operations on lanes, in loops that are not to be
+//! large the others as well, operations between lanes, products of matrices. Each is a function of its own for
+//! each instruction set, and the same one whatever memory system the loop is compiled over.
 
 use super::context::Context;
 use super::lane::{Lane, lanes, test};
@@ -13,12 +13,38 @@ use crate::math::{convert, double, half, pack, single, small};
 use crate::ops::{group, matrix};
 use pellucid_memory::system::{LANES, Lanes, Mask, Trap};
 
+macro_rules! operations {
+    ($($name:ident ($($x:ident : $t:ident),*) -> $result:ident $body:block)*) => {
+        $(
+            /// # Safety
+            /// The registers of the instruction are inside the file, to which there is no reference.
+            #[inline(always)]
+            pub(in crate::exec) unsafe fn $name<T: Target>(file: *mut Lanes, inst: &Inst) {
+                T::out_of_line(move || lanes!(file, inst, ($($x: $t),*) -> $result $body));
+            }
+        )*
+    };
+}
+
+macro_rules! tests {
+    ($($name:ident ($($x:ident : $t:ident),*) $body:block)*) => {
+        $(
+            /// # Safety
+            /// As above.
+            #[inline(always)]
+            pub(in crate::exec) unsafe fn $name<T: Target>(file: *const Lanes, inst: &Inst) -> Mask {
+                T::out_of_line(move || test!(T, file, inst, ($($x: $t),*) $body))
+            }
+        )*
+    };
+}
+
 macro_rules! define_far {
     (
         ()
-        near { $($near:tt)* }
+        near { $($(#[$near_doc:meta])* $near:ident ($($nx:ident : $nt:ident),*) -> $nr:ident $nb:block)* }
         far { $($(#[$far_doc:meta])* $far:ident ($($fx:ident : $ft:ident),*) -> $fr:ident $fb:block)* }
-        test { $($test:tt)* }
+        test { $($test:ident $split:ident $jump:ident $repeat:ident ($($tx:ident : $tt:ident),*) $tb:block)* }
         far_test { $($far_test:ident ($($ux:ident : $ut:ident),*) $ub:block)* }
         special { $($special:tt)* }
     ) => {
@@ -27,22 +53,14 @@ macro_rules! define_far {
         pub(super) mod row {
             use super::*;
 
-            $(
-                /// # Safety
-                /// The registers of the instruction are inside the file, to which there is no reference.
-                #[inline(always)]
-                pub(in crate::exec) unsafe fn $far<T: Target>(file: *mut Lanes, inst: &Inst) {
-                    T::out_of_line(move || lanes!(file, inst, ($($fx: $ft),*) -> $fr $fb));
-                }
-            )*
-            $(
-                /// # Safety
-                /// As above.
-                #[inline(always)]
-                pub(in crate::exec) unsafe fn $far_test<T: Target>(file: *const Lanes, inst: &Inst) -> Mask {
-                    T::out_of_line(move || test!(T, file, inst, ($($ux: $ut),*) $ub))
-                }
-            )*
+            operations! {
+                $($near ($($nx: $nt),*) -> $nr $nb)*
+                $($far ($($fx: $ft),*) -> $fr $fb)*
+            }
+            tests! {
+                $($test ($($tx: $tt),*) $tb)*
+                $($far_test ($($ux: $ut),*) $ub)*
+            }
         }
     };
 }
@@ -81,7 +99,7 @@ impl Work<MatrixEntry, ()> for ProductOf {
     type Output = ();
 
     #[inline(always)]
-    fn run(
+    fn run<T: Target>(
         context: &Context<'_>,
         entry: &MatrixEntry,
         vectors: &mut [Lanes],

@@ -2,12 +2,12 @@
 //! workgroup memory.
 
 use super::context::Context;
-use super::target::Work;
+use super::target::{Target, Work};
 use crate::code::Inst;
 use crate::ops::memory::shifted;
 use pellucid_memory::access::{Access, Reference, Site};
 use pellucid_memory::scope::StorageClasses;
-use pellucid_memory::system::{LANES, Lanes, Mask, MemorySystem, Pointers, Trap};
+use pellucid_memory::system::{LANES, LaneAccesses, Lanes, Mask, Pointers, Trap};
 
 /// Flat memory tells nobody of accesses.
 const NOWHERE: Site = Site(0);
@@ -31,11 +31,11 @@ macro_rules! flat_work {
             $(#[$doc])*
             pub(super) struct $name $(<const $n: usize>)?;
 
-            impl<M: MemorySystem, $(const $n: usize)?> Work<Inst, M> for $name $(<$n>)? {
+            impl<M: LaneAccesses, $(const $n: usize)?> Work<Inst, M> for $name $(<$n>)? {
                 type Output = ();
 
                 #[inline(always)]
-                fn run(
+                fn run<T: Target>(
                     $context: &Context<'_>,
                     $inst: &Inst,
                     $vectors: &mut [Lanes],

@@ -7,6 +7,7 @@
 //! taken very many back-edges with lanes parked, those lanes become a strand of their own, so that both go on
 //! in turn. Strands merge at barriers. No host stack is kept for anything that waits.
 
+mod apart;
 pub(crate) mod context;
 mod divergence;
 pub(crate) mod entry;

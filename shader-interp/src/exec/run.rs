@@ -3,6 +3,7 @@
 //! Indexing of registers and tables is unchecked here: [`crate::code::verify`] has checked every operand, and
 //! [`run`] checks that the register files have the sizes that the verifier knew.
 
+use super::apart::Apart;
 use super::context::Context;
 use super::far;
 use super::flat;
@@ -20,18 +21,18 @@ use crate::ops::{group, image, memory as table};
 use pellucid_memory::access::Site;
 use pellucid_memory::finding::FindingId;
 use pellucid_memory::scope::Scope;
-use pellucid_memory::system::{LANES, Lanes, Mask, MemorySystem, Trap};
+use pellucid_memory::system::{LANES, LaneAccesses, Lanes, Mask, MemorySystem, Trap};
 
 macro_rules! table_work {
     ($($name:ident: $entry:ty => $output:ty, $function:path;)*) => {
         $(
             struct $name;
 
-            impl<M: MemorySystem> Work<$entry, M> for $name {
+            impl<M: LaneAccesses> Work<$entry, M> for $name {
                 type Output = $output;
 
                 #[inline(always)]
-                fn run(
+                fn run<T: Target>(
                     context: &Context<'_>,
                     entry: &$entry,
                     vectors: &mut [Lanes],
@@ -46,10 +47,33 @@ macro_rules! table_work {
 }
 table_work! {
     Load: MemoryEntry => (), table::load;
-    LoadUniform: MemoryEntry => (), table::load_uniform;
     Store: MemoryEntry => (), table::store;
     AtomicOf: MemoryEntry => bool, table::atomic;
-    ImageOf: ImageEntry => bool, image::entry::execute;
+}
+
+struct ImageOf;
+
+impl<M: LaneAccesses> Work<ImageEntry, M> for ImageOf {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<T: Target>(
+        context: &Context<'_>,
+        entry: &ImageEntry,
+        vectors: &mut [Lanes],
+        mask: Mask,
+        memory: &mut M,
+    ) -> Result<bool, Box<Trap>> {
+        let done = if M::MODELLED {
+            let mut apart = Apart::<T, M>::new(context, memory);
+            image::entry::execute(context, entry, vectors, mask, &mut apart)
+        } else if T::FOR_SPEED {
+            image::entry::execute(context, entry, vectors, mask, memory)
+        } else {
+            image::entry::general(context, entry, vectors, mask, memory)
+        };
+        done.map_err(Box::new)
+    }
 }
 
 /// What runs a strand: limits, and who it shares the workgroup with.
@@ -180,6 +204,16 @@ macro_rules! define_run {
                     }
                 }};
             }
+            macro_rules! tested {
+                ($row:ident, $inst:ident, $operands:tt $body:block) => {
+                    if const { T::FOR_SPEED && !BOUNDED } {
+                        test!(T, v, $inst, $operands $body)
+                    } else {
+                        // SAFETY: verified; no reference to a register lives.
+                        unsafe { far::row::$row::<T>(v, $inst) }
+                    }
+                };
+            }
             macro_rules! flat {
                 ($work:ty, $inst:expr) => {{
                     if M::MODELLED {
@@ -199,20 +233,29 @@ macro_rules! define_run {
                 debug_assert!(mask != 0 || inst.op.awaits_lanes(), "no lane runs {inst} at {pc}");
                 pc += 1;
                 match inst.op {
-                    $(Opcode::$near => lanes!(v, inst, ($($nx: $nt),*) -> $nr $nb),)*
-                    // SAFETY: verified; no reference to a register lives.
+                    $(Opcode::$near => {
+                        if const { T::FOR_SPEED && !BOUNDED } {
+                            lanes!(v, inst, ($($nx: $nt),*) -> $nr $nb);
+                        } else {
+                            // SAFETY: verified; no reference to a register lives.
+                            unsafe { far::row::$near::<T>(v, inst) };
+                        }
+                    })*
+                    // SAFETY: the same.
                     $(Opcode::$far => unsafe { far::row::$far::<T>(v, inst) },)*
                     $(
-                        Opcode::$test => set_mask!(inst.dst, test!(T, v, inst, ($($tx: $tt),*) $tb)),
-                        Opcode::$split => split!(test!(T, v, inst, ($($tx: $tt),*) $tb), inst),
+                        Opcode::$test => {
+                            set_mask!(inst.dst, tested!($test, inst, ($($tx: $tt),*) $tb));
+                        }
+                        Opcode::$split => split!(tested!($test, inst, ($($tx: $tt),*) $tb), inst),
                         Opcode::$jump => {
-                            if test!(T, v, inst, ($($tx: $tt),*) $tb) & mask == 0 {
+                            if tested!($test, inst, ($($tx: $tt),*) $tb) & mask == 0 {
                                 pc = inst.imm;
                             }
                         }
                     )*
                     $(Opcode::$repeat => {
-                        if test!(T, v, inst, ($($tx: $tt),*) $tb) & mask != 0 {
+                        if tested!($test, inst, ($($tx: $tt),*) $tb) & mask != 0 {
                             fuel = fuel.wrapping_sub(1);
                             if fuel == 0 {
                                 stop!(here, Step::OutOfFuel);
@@ -333,7 +376,9 @@ macro_rules! define_run {
                     }
                     Opcode::LoadUniform => {
                         let entry = entry!(inst.imm);
-                        call!(LoadUniform, entry)?;
+                        let first = mask & mask.wrapping_neg();
+                        T::work::<Load, _, _>(context, entry, file!(), first, memory).map_err(|trap| *trap)?;
+                        table::spread(entry, file!(), mask);
                     }
                     Opcode::Store => {
                         let entry = entry!(inst.imm);
@@ -546,6 +591,18 @@ fn run_avx512<M: MemorySystem, const BOUNDED: bool>(
     interpret::<M, super::target::Avx512, BOUNDED>(context, strand, memory, control, to, marked)
 }
 
+#[inline(never)]
+fn run_baseline<M: MemorySystem, const BOUNDED: bool>(
+    context: &Context<'_>,
+    strand: &mut Strand,
+    memory: &mut M,
+    control: &Control,
+    to: u32,
+    marked: Option<&Marked>,
+) -> Result<Step, Trap> {
+    interpret::<M, Baseline, BOUNDED>(context, strand, memory, control, to, marked)
+}
+
 /// The loop for `level`; with `BOUNDED` until the strand is outside of the instructions from the one where it
 /// stands to before `to`, but one at least: [`Step::Yielded`]. With `marked` it runs these instructions, and
 /// a strand that comes to a mark has yielded, too.
@@ -560,7 +617,7 @@ pub(crate) fn interpret_at<M: MemorySystem, const BOUNDED: bool>(
     marked: Option<&Marked>,
 ) -> Result<Step, Trap> {
     if has_one_loop::<M>() {
-        return interpret::<M, Baseline, BOUNDED>(context, strand, memory, control, to, marked);
+        return run_baseline::<M, BOUNDED>(context, strand, memory, control, to, marked);
     }
     match level.set() {
         // SAFETY: detected: `Level` is nothing else.
@@ -569,7 +626,7 @@ pub(crate) fn interpret_at<M: MemorySystem, const BOUNDED: bool>(
         // SAFETY: detected.
         #[cfg(target_arch = "x86_64")]
         Set::Avx2 => unsafe { run_avx2::<M, BOUNDED>(context, strand, memory, control, to, marked) },
-        Set::Baseline => interpret::<M, Baseline, BOUNDED>(context, strand, memory, control, to, marked),
+        Set::Baseline => run_baseline::<M, BOUNDED>(context, strand, memory, control, to, marked),
     }
 }
 
@@ -599,5 +656,5 @@ pub(super) fn run_next<M: MemorySystem>(
     control: &Control,
 ) -> Result<Step, Trap> {
     strand.granted = true;
-    interpret::<M, Baseline, true>(context, strand, memory, control, 0, None)
+    run_baseline::<M, true>(context, strand, memory, control, 0, None)
 }

@@ -18,7 +18,7 @@ pub(crate) trait Work<E, M> {
     ///
     /// # Errors
     /// Traps of the memory system; boxed, so that the result fits into registers, too.
-    fn run(
+    fn run<T: Target>(
         context: &Context<'_>,
         entry: &E,
         vectors: &mut [Lanes],
@@ -29,6 +29,11 @@ pub(crate) trait Work<E, M> {
 
 /// A host instruction set.
 pub(crate) trait Target {
+    /// Whether code that is there for speed alone is compiled for it, as it is much to compile: loops over whole
+    /// programs hold the table's short rows, which elsewhere are functions that all loops share, and the usual
+    /// cases of images have code of their own.
+    const FOR_SPEED: bool = true;
+
     /// A bit for each word: its top bit.
     fn mask_of(words: &[u32; CHUNK]) -> u32;
 
@@ -49,6 +54,9 @@ pub(crate) trait Target {
 pub(crate) struct Baseline;
 
 impl Target for Baseline {
+    /// Few hosts of x86-64 have nothing better.
+    const FOR_SPEED: bool = cfg!(not(target_arch = "x86_64"));
+
     #[inline(always)]
     fn mask_of(words: &[u32; CHUNK]) -> u32 {
         #[cfg(target_arch = "x86_64")]
@@ -81,7 +89,7 @@ impl Target for Baseline {
         mask: Mask,
         memory: &mut M,
     ) -> Result<W::Output, Box<Trap>> {
-        W::run(context, entry, vectors, mask, memory)
+        W::run::<Self>(context, entry, vectors, mask, memory)
     }
 }
 
@@ -111,7 +119,7 @@ mod x86 {
                     mask: Mask,
                     memory: &mut M,
                 ) -> Result<W::Output, Box<Trap>> {
-                    W::run(context, entry, vectors, mask, memory)
+                    W::run::<Self>(context, entry, vectors, mask, memory)
                 }
             }
 

@@ -3,13 +3,12 @@
 use crate::code::{MemoryEntry, Space};
 use crate::exec::context::Context;
 use crate::ir::{Origin, Origins};
-use crate::ops::group::common;
 use crate::pass::defined;
 use pellucid_memory::access::{Access, AtomicOp, Site};
 use pellucid_memory::finding::FindingId;
 use pellucid_memory::raw;
-use pellucid_memory::system::{LANES, Lanes, Mask, MemorySystem, MemoryView, Notice, Pointers, Trap};
-use smallvec::{SmallVec, smallvec};
+use pellucid_memory::system::{LANES, LaneAccesses, Lanes, Mask, MemoryView, Notice, Pointers, Trap};
+use smallvec::SmallVec;
 
 /// The vector registers of a strand.
 pub(crate) type Vectors<'a> = &'a mut [Lanes];
@@ -33,89 +32,110 @@ fn words(access: &Access) -> usize {
     usize::from(access.components) * if access.size == 8 { 2 } else { 1 }
 }
 
-/// Calls `each` with the descriptor's memory and the lanes that use it, for every element that an active lane
-/// names.
-fn waterfall(
-    context: &Context<'_>,
-    binding: u32,
-    element: &Lanes,
-    mut mask: Mask,
-    each: &mut dyn FnMut(&MemoryView<'_>, Mask) -> Result<(), Trap>,
-) -> Result<(), Trap> {
-    while mask != 0 {
-        let chosen = element.0[mask.trailing_zeros() as usize];
-        let here = lanes(mask).filter(|j| element.0[*j] == chosen).fold(0, |m, j| m | 1 << j);
-        each(&context.resources.view(binding, chosen), here)?;
-        mask &= !here;
+/// Where an access of the active lanes goes: to one place for all of them, or to the memory of one descriptor
+/// of an array after the other. One loop for every kind of place, so that the memory system's part is inlined
+/// once.
+struct Reach<'a> {
+    context: &'a Context<'a>,
+    entry: &'a MemoryEntry,
+    offset: Lanes,
+    /// High words of addresses; descriptors that lanes name.
+    of_lanes: Lanes,
+    /// The memory of the descriptor whose turn it is.
+    view: MemoryView<'a>,
+    /// Lanes whose turn has not come.
+    left: Mask,
+}
+
+impl<'a> Reach<'a> {
+    #[inline(always)]
+    fn new(context: &'a Context<'a>, entry: &'a MemoryEntry, vectors: &[Lanes], mask: Mask) -> Reach<'a> {
+        let offset = shifted(&vectors[entry.offset as usize], entry.shift);
+        let of_lanes = match entry.space {
+            Space::Physical => vectors[entry.offset as usize + 1],
+            Space::Element { element, .. } => vectors[element as usize],
+            _ => Lanes::ZERO,
+        };
+        Reach { context, entry, offset, of_lanes, view: MemoryView::NULL, left: mask }
     }
-    Ok(())
+
+    /// The next place, with the lanes that go there; `None` after the last one.
+    ///
+    /// # Errors
+    /// Push constants and private memory are not in the memory system.
+    #[inline(always)]
+    fn next(&mut self) -> Result<Option<(Pointers<'_>, Mask)>, Trap> {
+        let here = match self.entry.space {
+            _ if self.left == 0 => return Ok(None),
+            Space::Element { binding, .. } => self.next_element(binding),
+            _ => self.left,
+        };
+        self.left &= !here;
+        let (offset, immediate) = (&self.offset, self.entry.immediate);
+        let pointers = match self.entry.space {
+            Space::View(slot) => {
+                Pointers::View { view: &self.context.views[slot as usize], offset, immediate }
+            }
+            Space::Element { .. } => Pointers::View { view: &self.view, offset, immediate },
+            Space::Workgroup(reference) => Pointers::Workgroup { offset, immediate, reference },
+            Space::Physical => Pointers::Physical { low: offset, high: &self.of_lanes, immediate },
+            Space::Push | Space::Private { .. } => {
+                return Err(Trap::NotImplemented(
+                    "push constants or private memory in the memory table".into(),
+                ));
+            }
+        };
+        Ok(Some((pointers, here)))
+    }
+
+    /// The lanes that name the same descriptor as the first one that is left.
+    fn next_element(&mut self, binding: u32) -> Mask {
+        let chosen = self.of_lanes.0[self.left.trailing_zeros() as usize % LANES];
+        self.view = self.context.resources.view(binding, chosen);
+        (0..LANES).fold(0, |m, j| m | Mask::from(self.of_lanes.0[j] == chosen) << j) & self.left
+    }
 }
 
 #[inline(always)]
-pub(crate) fn load<M: MemorySystem>(
+pub(crate) fn load<M: LaneAccesses>(
     context: &Context<'_>,
     entry: &MemoryEntry,
     vectors: Vectors<'_>,
     mask: Mask,
     memory: &mut M,
 ) -> Result<(), Trap> {
-    let count = words(&entry.access);
+    let (start, count) = (entry.result as usize, words(&entry.access));
+    if let Space::Push = entry.space {
+        load_push_constants(context, entry, vectors, mask);
+        return Ok(());
+    }
+    let mut reach = Reach::new(context, entry, vectors, mask);
+    let mut part: SmallVec<[Lanes; FEW]> = SmallVec::new();
+    while let Some((from, here)) = reach.next()? {
+        let whole = here == mask;
+        let out = if whole {
+            &mut vectors[start..start + count]
+        } else {
+            part.resize(count, Lanes::ZERO);
+            &mut part[..]
+        };
+        memory.load(entry.site, from, here, &entry.access, out)?;
+        if !whole {
+            merge(&mut vectors[start..start + count], &part, here);
+        }
+    }
+    Ok(())
+}
+
+fn load_push_constants(context: &Context<'_>, entry: &MemoryEntry, vectors: Vectors<'_>, mask: Mask) {
     let offset = shifted(&vectors[entry.offset as usize], entry.shift);
-    let start = entry.result as usize;
-    let immediate = entry.immediate;
-    match entry.space {
-        Space::View(slot) => {
-            let view = &context.views[slot as usize];
-            let out = &mut vectors[start..start + count];
-            memory.load(
-                entry.site,
-                Pointers::View { view, offset: &offset, immediate },
-                mask,
-                &entry.access,
-                out,
-            )
+    let (start, step) = (entry.result as usize, u32::from(entry.access.size).min(4));
+    let registers = &mut vectors[start..start + words(&entry.access)];
+    for (k, out) in registers.iter_mut().enumerate() {
+        for j in lanes(mask) {
+            let at = offset.0[j].wrapping_add(entry.immediate).wrapping_add(k as u32 * step);
+            out.0[j] = context.push_constant(at, step);
         }
-        Space::Workgroup(reference) => {
-            let out = &mut vectors[start..start + count];
-            let from = Pointers::Workgroup { offset: &offset, immediate, reference };
-            memory.load(entry.site, from, mask, &entry.access, out)
-        }
-        Space::Physical => {
-            let high = vectors[entry.offset as usize + 1];
-            let out = &mut vectors[start..start + count];
-            let from = Pointers::Physical { low: &offset, high: &high, immediate };
-            memory.load(entry.site, from, mask, &entry.access, out)
-        }
-        Space::Element { binding, element } => {
-            let element = vectors[element as usize];
-            if let Some(chosen) = common(&element, mask) {
-                let view = context.resources.view(binding, chosen);
-                let from = Pointers::View { view: &view, offset: &offset, immediate };
-                let out = &mut vectors[start..start + count];
-                return memory.load(entry.site, from, mask, &entry.access, out);
-            }
-            let mut part: SmallVec<[Lanes; FEW]> = smallvec![Lanes::ZERO; count];
-            waterfall(context, binding, &element, mask, &mut |view, here| {
-                let from = Pointers::View { view, offset: &offset, immediate };
-                memory.load(entry.site, from, here, &entry.access, &mut part)?;
-                merge(&mut vectors[start..start + count], &part, here);
-                Ok(())
-            })
-        }
-        Space::Push => {
-            let mut part: SmallVec<[Lanes; FEW]> = smallvec![Lanes::ZERO; count];
-            let size = u32::from(entry.access.size);
-            for j in lanes(mask) {
-                for (k, out) in part.iter_mut().enumerate() {
-                    let step = size.min(4);
-                    let at = offset.0[j].wrapping_add(immediate).wrapping_add(k as u32 * step);
-                    out.0[j] = context.push_constant(at, step);
-                }
-            }
-            merge(&mut vectors[start..start + count], &part, mask);
-            Ok(())
-        }
-        Space::Private { .. } => Err(Trap::NotImplemented("a private access in the memory table".into())),
     }
 }
 
@@ -125,22 +145,13 @@ fn merge(to: &mut [Lanes], from: &[Lanes], mask: Mask) {
     }
 }
 
-/// One load for all lanes: of the first active lane, given to all.
+/// Gives all lanes what the first active one has loaded.
 #[inline(always)]
-pub(crate) fn load_uniform<M: MemorySystem>(
-    context: &Context<'_>,
-    entry: &MemoryEntry,
-    vectors: Vectors<'_>,
-    mask: Mask,
-    memory: &mut M,
-) -> Result<(), Trap> {
-    let first = mask.trailing_zeros() as usize % LANES;
-    load(context, entry, vectors, 1 << first, memory)?;
-    let start = entry.result as usize;
+pub(crate) fn spread(entry: &MemoryEntry, vectors: Vectors<'_>, mask: Mask) {
+    let (start, first) = (entry.result as usize, mask.trailing_zeros() as usize % LANES);
     for register in &mut vectors[start..start + words(&entry.access)] {
         register.0 = [register.0[first]; LANES];
     }
-    Ok(())
 }
 
 /// The one or two words of an atomic's operand.
@@ -151,7 +162,7 @@ fn gather(vectors: &[Lanes], registers: &[u32]) -> [Lanes; 2] {
 }
 
 #[inline(always)]
-pub(crate) fn store<M: MemorySystem>(
+pub(crate) fn store<M: LaneAccesses>(
     context: &Context<'_>,
     entry: &MemoryEntry,
     vectors: Vectors<'_>,
@@ -168,47 +179,16 @@ pub(crate) fn store<M: MemorySystem>(
         }
         std::slice::from_raw_parts(first, count)
     };
-    let offset = shifted(&vectors[entry.offset as usize], entry.shift);
-    let immediate = entry.immediate;
-    match entry.space {
-        Space::View(slot) => {
-            let view = &context.views[slot as usize];
-            memory.store(
-                entry.site,
-                Pointers::View { view, offset: &offset, immediate },
-                mask,
-                &entry.access,
-                value,
-            )
-        }
-        Space::Workgroup(reference) => {
-            let to = Pointers::Workgroup { offset: &offset, immediate, reference };
-            memory.store(entry.site, to, mask, &entry.access, value)
-        }
-        Space::Physical => {
-            let high = vectors[entry.offset as usize + 1];
-            let to = Pointers::Physical { low: &offset, high: &high, immediate };
-            memory.store(entry.site, to, mask, &entry.access, value)
-        }
-        Space::Element { binding, element } => {
-            let element = vectors[element as usize];
-            if let Some(chosen) = common(&element, mask) {
-                let view = context.resources.view(binding, chosen);
-                let to = Pointers::View { view: &view, offset: &offset, immediate };
-                return memory.store(entry.site, to, mask, &entry.access, value);
-            }
-            waterfall(context, binding, &element, mask, &mut |view, here| {
-                let to = Pointers::View { view, offset: &offset, immediate };
-                memory.store(entry.site, to, here, &entry.access, value)
-            })
-        }
-        Space::Push | Space::Private { .. } => Err(Trap::NotImplemented("a store to push constants".into())),
+    let mut reach = Reach::new(context, entry, vectors, mask);
+    while let Some((to, here)) = reach.next()? {
+        memory.store(entry.site, to, here, &entry.access, value)?;
     }
+    Ok(())
 }
 
 /// Returns whether any lane changed memory.
 #[inline(always)]
-pub(crate) fn atomic<M: MemorySystem>(
+pub(crate) fn atomic<M: LaneAccesses>(
     context: &Context<'_>,
     entry: &MemoryEntry,
     vectors: Vectors<'_>,
@@ -221,46 +201,14 @@ pub(crate) fn atomic<M: MemorySystem>(
     let value = &gather(vectors, &entry.values);
     let comparator = (op == AtomicOp::CompareExchange).then(|| gather(vectors, &entry.comparator));
     let comparator = comparator.as_ref().map(|words| words.as_slice());
-    let offset = shifted(&vectors[entry.offset as usize], entry.shift);
-    let immediate = entry.immediate;
-    let site: Site = entry.site;
-    let mut out = [Lanes::ZERO; 2];
-    let results = &mut out[..count];
-    match entry.space {
-        Space::View(slot) => {
-            let to = Pointers::View { view: &context.views[slot as usize], offset: &offset, immediate };
-            memory.read_modify_write(site, op, to, mask, access, value, comparator, results)?;
-        }
-        Space::Workgroup(reference) => {
-            let to = Pointers::Workgroup { offset: &offset, immediate, reference };
-            memory.read_modify_write(site, op, to, mask, access, value, comparator, results)?;
-        }
-        Space::Physical => {
-            let high = vectors[entry.offset as usize + 1];
-            let to = Pointers::Physical { low: &offset, high: &high, immediate };
-            memory.read_modify_write(site, op, to, mask, access, value, comparator, results)?;
-        }
-        Space::Element { binding, element } => {
-            let element = vectors[element as usize];
-            waterfall(context, binding, &element, mask, &mut |view, here| {
-                let mut part = [Lanes::ZERO; 2];
-                let to = Pointers::View { view, offset: &offset, immediate };
-                memory.read_modify_write(
-                    site,
-                    op,
-                    to,
-                    here,
-                    access,
-                    value,
-                    comparator,
-                    &mut part[..count],
-                )?;
-                merge(results, &part, here);
-                Ok(())
-            })?;
-        }
-        Space::Push | Space::Private { .. } => {
-            return Err(Trap::NotImplemented("an atomic on push constants".into()));
+    let (mut out, mut part) = ([Lanes::ZERO; 2], [Lanes::ZERO; 2]);
+    let (site, mut reach) = (entry.site, Reach::new(context, entry, vectors, mask));
+    while let Some((to, here)) = reach.next()? {
+        memory.read_modify_write(site, op, to, here, access, value, comparator, &mut part[..count])?;
+        if here == mask {
+            out = part;
+        } else {
+            merge(&mut out, &part, here);
         }
     }
     let start = entry.result as usize;
@@ -297,7 +245,7 @@ pub(crate) fn buffer_size(context: &Context<'_>, entry: &MemoryEntry, vectors: V
 /// Says which active lanes access private memory outside of their variable. Those lanes load 0, and store
 /// nothing.
 #[inline(always)]
-pub(crate) fn check_private<M: MemorySystem>(
+pub(crate) fn check_private<M: LaneAccesses>(
     entry: &MemoryEntry,
     offset: &Lanes,
     immediate: u32,
@@ -339,7 +287,7 @@ pub(crate) fn defined_outside(entry: &MemoryEntry, offset: &Lanes, immediate: u3
 /// Says which active lanes use values that nothing has written, by their shadows. `whole`: even if they were
 /// loaded along with others.
 #[inline(always)]
-pub(crate) fn check_defined<M: MemorySystem>(
+pub(crate) fn check_defined<M: LaneAccesses>(
     origins: &Origins,
     shadow: &Lanes,
     whole: bool,
@@ -354,7 +302,7 @@ pub(crate) fn check_defined<M: MemorySystem>(
 }
 
 #[cold]
-fn tell_undefined<M: MemorySystem>(origins: &Origins, shadow: &Lanes, mut left: Mask, memory: &mut M) {
+fn tell_undefined<M: LaneAccesses>(origins: &Origins, shadow: &Lanes, mut left: Mask, memory: &mut M) {
     let of = |lane: usize| origins.get(defined::number(shadow.0[lane]));
     while left != 0 {
         let lane = left.trailing_zeros() as usize;
@@ -378,7 +326,7 @@ fn tell_undefined<M: MemorySystem>(origins: &Origins, shadow: &Lanes, mut left: 
 
 /// Tells about the lanes of `here`, if there are any.
 #[inline(always)]
-pub(crate) fn note<M: MemorySystem>(site: Site, here: Mask, id: FindingId, memory: &mut M) {
+pub(crate) fn note<M: LaneAccesses>(site: Site, here: Mask, id: FindingId, memory: &mut M) {
     if here != 0 {
         memory.notice(site, here, &Notice::Noted(id));
     }

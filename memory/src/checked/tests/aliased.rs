@@ -7,6 +7,7 @@ use crate::device::{Allocation, HostMemory, MemoryRange};
 use crate::heap::{self, Heap};
 use crate::host::PAGE;
 use crate::random::Random;
+use crate::system::LaneAccesses;
 use std::sync::Arc;
 
 /// Two resources of four pages, and the memory of four that they share.

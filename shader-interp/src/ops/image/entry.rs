@@ -9,7 +9,7 @@ use pellucid_memory::access::{Access, AtomicOp};
 use pellucid_memory::finding::Place;
 use pellucid_memory::raw;
 use pellucid_memory::scope::StorageClasses;
-use pellucid_memory::system::{LANES, Lanes, Mask, MemorySystem, Trap};
+use pellucid_memory::system::{LANES, LaneAccesses, Lanes, Mask, Trap};
 use smallvec::SmallVec;
 
 /// Most result words: a texel of 64-bit components and a residency code.
@@ -21,7 +21,7 @@ pub(super) const RESULTS: usize = 9;
 /// # Errors
 /// Traps of the memory system, and [`Trap::NotImplemented`] for formats without such an operation.
 #[inline(always)]
-pub(crate) fn execute<M: MemorySystem>(
+pub(crate) fn execute<M: LaneAccesses>(
     context: &Context<'_>,
     entry: &ImageEntry,
     vectors: &mut [Lanes],
@@ -42,7 +42,7 @@ pub(crate) fn execute<M: MemorySystem>(
 /// # Errors
 /// As for [`execute`].
 #[inline(always)]
-pub(super) fn general<M: MemorySystem>(
+pub(crate) fn general<M: LaneAccesses>(
     context: &Context<'_>,
     entry: &ImageEntry,
     vectors: &mut [Lanes],

@@ -29,7 +29,7 @@ use address::{Addresses, Shape, Texels};
 use pellucid_memory::access::{Access, AtomicOp, Site};
 use pellucid_memory::finding::AccessKind;
 use pellucid_memory::scope::StorageClasses;
-use pellucid_memory::system::{LANES, Lanes, Mask, MemorySystem, MemoryView, Notice, Pointers, Trap};
+use pellucid_memory::system::{LANES, LaneAccesses, Lanes, Mask, MemoryView, Notice, Pointers, Trap};
 
 /// What an image instruction does.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -122,7 +122,7 @@ impl ImageInstruction {
     /// on.
     #[allow(clippy::too_many_arguments)]
     #[inline(always)]
-    pub fn execute<M: MemorySystem>(
+    pub fn execute<M: LaneAccesses>(
         &self,
         memory: &mut M,
         resources: &Resources,
@@ -164,7 +164,7 @@ impl ImageInstruction {
 
     /// The instruction for lanes that use the same descriptors.
     #[inline(always)]
-    fn execute_uniform<M: MemorySystem>(
+    fn execute_uniform<M: LaneAccesses>(
         &self,
         memory: &mut M,
         image: &Descriptor,
@@ -312,7 +312,7 @@ impl ImageInstruction {
     }
 
     /// The lanes of `mask` whose texels exist. A modelled memory system hears of the others.
-    fn inside<M: MemorySystem>(
+    fn inside<M: LaneAccesses>(
         &self,
         memory: &mut M,
         texels: &Texels<'_>,
@@ -335,7 +335,7 @@ impl ImageInstruction {
     }
 
     #[cold]
-    fn tell_outside<M: MemorySystem>(
+    fn tell_outside<M: LaneAccesses>(
         &self,
         memory: &mut M,
         view: &MemoryView<'_>,
@@ -356,7 +356,7 @@ impl ImageInstruction {
     }
 
     /// Loads whole texels and takes them apart.
-    fn load_texels<M: MemorySystem>(
+    fn load_texels<M: LaneAccesses>(
         &self,
         memory: &mut M,
         texels: &Texels<'_>,
@@ -432,7 +432,7 @@ impl ImageInstruction {
         }
     }
 
-    fn write<M: MemorySystem>(
+    fn write<M: LaneAccesses>(
         &self,
         memory: &mut M,
         texels: &Texels<'_>,
@@ -453,7 +453,7 @@ impl ImageInstruction {
         memory.store(self.site, to, inside, &access, &words[..count])
     }
 
-    fn atomic<M: MemorySystem>(
+    fn atomic<M: LaneAccesses>(
         &self,
         memory: &mut M,
         op: AtomicOp,

@@ -9,7 +9,7 @@ use crate::code::{ElementIndex, ImageEntry, Pin, Program};
 use crate::interface::{Descriptor, Reduction, Resources, Sampler};
 use crate::ir::{ImageDim, ImageOperand, Scalar};
 use pellucid_memory::access::{Access, AtomicOp};
-use pellucid_memory::system::{LANES, Lanes, Mask, MemorySystem, MemoryView, Pointers, Trap};
+use pellucid_memory::system::{LANES, LaneAccesses, Lanes, Mask, MemoryView, Pointers, Trap};
 use std::cell::Cell;
 use std::mem::offset_of;
 
@@ -253,7 +253,7 @@ impl ImageInstruction {
 /// Runs the operation of `entry` on the registers of a strand, like [`super::entry::execute`]; `None` if it
 /// is not of the case.
 #[inline(always)]
-pub(super) fn execute<M: MemorySystem>(
+pub(super) fn execute<M: LaneAccesses>(
     entry: &ImageEntry,
     resources: &Resources,
     vectors: &mut [Lanes],
@@ -300,7 +300,7 @@ pub(super) fn execute<M: MemorySystem>(
 
 /// The access itself; what it read, if it reads.
 #[inline(always)]
-fn access<M: MemorySystem>(
+fn access<M: LaneAccesses>(
     instruction: &ImageInstruction,
     memory_view: &MemoryView<'_>,
     offset: &Lanes,

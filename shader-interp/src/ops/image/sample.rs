@@ -14,13 +14,13 @@ use crate::interface::{Descriptor, Reduction};
 use crate::ir::{ImageDim, ImageSampling};
 use crate::math::format::Numeric;
 use crate::math::single::n_clamp;
-use pellucid_memory::system::{LANES, Lanes, Mask, MemorySystem, Trap};
+use pellucid_memory::system::{LANES, LaneAccesses, Lanes, Mask, Trap};
 use std::cell::Cell;
 
 /// Executes a sampling instruction for lanes that share image and sampler.
 #[allow(clippy::too_many_arguments)]
 #[inline(always)]
-pub(super) fn sample<M: MemorySystem>(
+pub(super) fn sample<M: LaneAccesses>(
     instruction: &ImageInstruction,
     memory: &mut M,
     texels: &Texels<'_>,
@@ -56,7 +56,7 @@ pub(super) fn sample<M: MemorySystem>(
 
 /// The instruction's results but for its residency code.
 #[inline(always)]
-fn filtered<M: MemorySystem>(
+fn filtered<M: LaneAccesses>(
     work: &Sampling<'_>,
     memory: &mut M,
     image: &Descriptor,
@@ -174,7 +174,7 @@ impl Sampling<'_> {
     /// *Texel Filtering* over all levels of one isotropic sample, of which each lane takes its part.
     #[allow(clippy::too_many_arguments)]
     #[inline(always)]
-    fn filter<M: MemorySystem>(
+    fn filter<M: LaneAccesses>(
         &self,
         memory: &mut M,
         position: &Position,
@@ -232,7 +232,7 @@ impl Sampling<'_> {
     /// Adds what one level contributes to the active lanes that it has a share in; `nearest`: they all take
     /// the nearest texel.
     #[inline(always)]
-    fn add<M: MemorySystem>(
+    fn add<M: LaneAccesses>(
         &self,
         memory: &mut M,
         footprint: &Footprint,
@@ -282,7 +282,7 @@ impl Sampling<'_> {
     /// One texel for each of the lanes that are `wanted`: loaded, or the border color; compared with the
     /// reference value if there is one. `None` if no lane wants any.
     #[inline(always)]
-    fn texel<M: MemorySystem>(
+    fn texel<M: LaneAccesses>(
         &self,
         memory: &mut M,
         place: &Place,
@@ -354,7 +354,7 @@ impl Sampling<'_> {
     }
 
     /// *Texel Gathering*: one component of the four texels around the position, at level 0.
-    fn gather<M: MemorySystem>(
+    fn gather<M: LaneAccesses>(
         &self,
         memory: &mut M,
         position: &Position,

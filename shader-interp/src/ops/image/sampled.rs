@@ -6,9 +6,7 @@ use super::{Operation, entry};
 use crate::code::ImageEntry;
 use crate::exec::context::Context;
 use pellucid_memory::access::{Access, AtomicOp, Site};
-use pellucid_memory::agent::SubgroupIdentity;
-use pellucid_memory::scope::{Scope, Semantics};
-use pellucid_memory::system::{LANES, Lanes, Mask, MemorySystem, Pointers, Trap};
+use pellucid_memory::system::{LANES, LaneAccesses, Lanes, Mask, Pointers, Trap};
 
 /// A texel that a lane reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +43,7 @@ impl ImageEntry {
     }
 }
 
-impl MemorySystem for Noted {
+impl LaneAccesses for Noted {
     const MODELLED: bool = true;
 
     fn load(
@@ -68,8 +66,6 @@ impl MemorySystem for Noted {
     }
 
     // Sampling does none of these.
-    fn enter_subgroup(&mut self, _: &SubgroupIdentity) {}
-
     fn store(&mut self, _: Site, _: Pointers<'_>, _: Mask, _: &Access, _: &[Lanes]) -> Result<(), Trap> {
         Ok(())
     }
@@ -88,14 +84,4 @@ impl MemorySystem for Noted {
         out.fill(Lanes::ZERO);
         Ok(())
     }
-
-    fn fence(&mut self, _: Site, _: Mask, _: Scope, _: &Semantics) {}
-
-    fn barrier_arrive(&mut self, _: Site, _: Mask, _: Scope, _: Scope, _: &Semantics) {}
-
-    fn barrier_complete(&mut self, _: u32) {}
-
-    fn workgroup_begin(&mut self, _: u32, _: u32, _: bool) {}
-
-    fn workgroup_end(&mut self, _: u32) {}
 }

@@ -16,7 +16,7 @@ use crate::math::single::{floor, round_even};
 use crate::math::{half, pack};
 use crate::ops::group::common;
 use pellucid_memory::access::Access;
-use pellucid_memory::system::{LANES, Lanes, Mask, MemorySystem, Trap};
+use pellucid_memory::system::{LANES, LaneAccesses, Lanes, Mask, Trap};
 use std::cell::Cell;
 
 /// Whether a sampling instruction with this operand may be of the case; image, sampler and levels decide the
@@ -71,7 +71,7 @@ struct Usual<'a> {
 /// Runs the operation of `entry` on the registers of a strand, like [`super::entry::execute`]; `None` if it
 /// is not of the case.
 #[inline(always)]
-pub(super) fn execute<M: MemorySystem>(
+pub(super) fn execute<M: LaneAccesses>(
     entry: &ImageEntry,
     resources: &Resources,
     vectors: &mut [Lanes],
@@ -200,7 +200,7 @@ impl Usual<'_> {
 
     /// The instruction with texels of at most so many words.
     #[inline(always)]
-    fn run<M: MemorySystem, const WORDS: usize>(
+    fn run<M: LaneAccesses, const WORDS: usize>(
         &self,
         memory: &mut M,
         level: Level,
@@ -272,7 +272,7 @@ impl Usual<'_> {
 
     /// Loads texel `tap` of a footprint.
     #[inline(always)]
-    fn load<M: MemorySystem, const WORDS: usize>(
+    fn load<M: LaneAccesses, const WORDS: usize>(
         &self,
         memory: &mut M,
         [x, y]: &[Axis; 2],
@@ -319,7 +319,7 @@ impl Usual<'_> {
 
     /// *Texel Filtering* over one level, or over two if `MIXED`.
     #[inline(always)]
-    fn filter<M: MemorySystem, const WORDS: usize, const MIXED: bool>(
+    fn filter<M: LaneAccesses, const WORDS: usize, const MIXED: bool>(
         &self,
         memory: &mut M,
         (high, rest, linear): Level,
@@ -388,7 +388,7 @@ impl Usual<'_> {
 
     /// *Texel Gathering*: one component of the four texels around the position, at level 0.
     #[inline(always)]
-    fn gather<M: MemorySystem, const WORDS: usize>(
+    fn gather<M: LaneAccesses, const WORDS: usize>(
         &self,
         memory: &mut M,
         component: usize,

@@ -13,7 +13,7 @@ use crate::interface::{Descriptor, ImageView, Sampler, SamplerYcbcrConversion};
 use crate::math::convert::f32_to_i32;
 use crate::math::format::ycbcr;
 use crate::math::single::n_clamp;
-use pellucid_memory::system::{LANES, Lanes, Mask, MemorySystem, Trap};
+use pellucid_memory::system::{LANES, LaneAccesses, Lanes, Mask, Trap};
 use smallvec::SmallVec;
 
 /// A number for each lane.
@@ -39,7 +39,7 @@ pub(super) fn converted<'a>(image: &'a Descriptor, sampler: &Sampler) -> Option<
 
 /// Executes a sampling instruction for lanes that share image and sampler.
 #[inline(never)]
-pub(super) fn sample<M: MemorySystem>(
+pub(super) fn sample<M: LaneAccesses>(
     work: &Sampling<'_>,
     memory: &mut M,
     view: &ImageView,
@@ -108,7 +108,7 @@ impl<'a> Planes<'a> {
     }
 
     /// *Texel Filtering* of level 0.
-    fn filtered<M: MemorySystem>(
+    fn filtered<M: LaneAccesses>(
         &self,
         work: &Sampling<'_>,
         memory: &mut M,
@@ -192,7 +192,7 @@ fn add(sums: &mut Colors, values: &Colors, weights: &Numbers) {
 }
 
 /// The mean of the values of a plane of chroma between which lanes with a weight lie.
-fn between<M: MemorySystem>(
+fn between<M: LaneAccesses>(
     work: &Sampling<'_>,
     memory: &mut M,
     plane: &Texels<'_>,
@@ -254,7 +254,7 @@ fn implicit_along(u: &[f32; LANES], halved: bool, conversion: &SamplerYcbcrConve
 }
 
 /// The components of the texels of a plane at a place of each lane that has a weight; zeros in the others.
-fn load<M: MemorySystem>(
+fn load<M: LaneAccesses>(
     work: &Sampling<'_>,
     memory: &mut M,
     plane: &Texels<'_>,

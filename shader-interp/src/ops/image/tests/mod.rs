@@ -12,11 +12,10 @@ use crate::interface::{Descriptor, ImageView, Reduction, Resources, Sampler};
 use crate::ir::{ImageDim, ImageOperand, ImageSampling, OpKind, Scalar, Value};
 use crate::math::format::{self, FormatInfo};
 use pellucid_memory::access::{Access, AtomicOp, Site};
-use pellucid_memory::agent::SubgroupIdentity;
 use pellucid_memory::device::{Allocation, MemoryRange};
 use pellucid_memory::finding::{AccessKind, Texel};
-use pellucid_memory::scope::{Scope, Semantics, StorageClasses};
-use pellucid_memory::system::{LANES, Lanes, Mask, MemorySystem, MemoryView, Notice, Pointers, Trap};
+use pellucid_memory::scope::{Scope, StorageClasses};
+use pellucid_memory::system::{LANES, LaneAccesses, Lanes, Mask, MemoryView, Notice, Pointers, Trap};
 
 /// Bytes at device addresses from 0 on. `MODELLED` hears of out-of-bounds texels.
 #[derive(Default)]
@@ -70,10 +69,8 @@ impl<const MODELLED: bool> Bytes<MODELLED> {
     }
 }
 
-impl<const MODELLED: bool> MemorySystem for Bytes<MODELLED> {
+impl<const MODELLED: bool> LaneAccesses for Bytes<MODELLED> {
     const MODELLED: bool = MODELLED;
-
-    fn enter_subgroup(&mut self, _: &SubgroupIdentity) {}
 
     fn notice(&mut self, _: Site, mask: Mask, notice: &Notice<'_>) {
         assert!(MODELLED, "nobody asked");
@@ -164,12 +161,6 @@ impl<const MODELLED: bool> MemorySystem for Bytes<MODELLED> {
         }
         Ok(())
     }
-
-    fn fence(&mut self, _: Site, _: Mask, _: Scope, _: &Semantics) {}
-    fn barrier_arrive(&mut self, _: Site, _: Mask, _: Scope, _: Scope, _: &Semantics) {}
-    fn barrier_complete(&mut self, _: u32) {}
-    fn workgroup_begin(&mut self, _: u32, _: u32, _: bool) {}
-    fn workgroup_end(&mut self, _: u32) {}
 }
 
 fn info(name: &str) -> &'static FormatInfo {
