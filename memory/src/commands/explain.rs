@@ -284,7 +284,8 @@ impl Tracker {
             let d = &b.dependency;
             b.is_after(record)
                 && d.source.with_earlier().contains(*stage)
-                && lack(&d.available, *stage, operand.write, bytes).is_some_and(|lack| !lack.accesses)
+                && lack(&d.available, d.source, (*stage, operand.write), bytes)
+                    .is_some_and(|lack| lack.holds())
                 && d.visible.iter().any(|scope| scope.is_of_host() && scope.holds(bytes).1)
         })
     }
@@ -297,7 +298,8 @@ impl Tracker {
             !b.is_after(record)
                 && d.destination.with_later().contains(*stage)
                 && d.available.iter().any(|scope| scope.is_from_host() && scope.holds(bytes).1)
-                && lack(&d.visible, *stage, operand.read, bytes).is_some_and(|lack| !lack.accesses)
+                && lack(&d.visible, d.destination, (*stage, operand.read), bytes)
+                    .is_some_and(|lack| lack.holds())
         })
     }
 
@@ -516,13 +518,11 @@ impl Pair<'_> {
             }
             let available = if self.needs_visibility { already(barrier) } else { self.available };
             if !earlier.operand.write.is_empty() && self.same_queue() && !available {
-                let lack = lack(&d.available, earlier.stage, earlier.operand.write, self.bytes)?;
-                gap.range = lack.range;
-                if lack.accesses {
-                    gap.available = earlier.operand.write;
-                    if !d.source.contains(earlier.stage) {
-                        gap.source = earlier.stage;
-                    }
+                let wanted = (earlier.stage, earlier.operand.write);
+                let lack = lack(&d.available, d.source, wanted, self.bytes)?;
+                (gap.range, gap.available) = (lack.range, lack.accesses);
+                if lack.stage {
+                    gap.source = earlier.stage;
                 }
             }
         }
@@ -530,13 +530,12 @@ impl Pair<'_> {
             gap.destination = later.stage;
         }
         if self.needs_visibility {
-            let lack = lack(&d.visible, later.stage, later.operand.read, self.bytes)?;
+            let wanted = (later.stage, later.operand.read);
+            let lack = lack(&d.visible, d.destination, wanted, self.bytes)?;
             gap.range |= lack.range;
-            if lack.accesses {
-                gap.visible = later.operand.read;
-                if !d.destination.contains(later.stage) {
-                    gap.destination = later.stage;
-                }
+            gap.visible = lack.accesses;
+            if lack.stage {
+                gap.destination = later.stage;
             }
         }
         Some(gap)
@@ -580,18 +579,37 @@ pub(super) fn gaps<'a>(
 
 /// What access scopes lack to hold an access.
 struct Lack {
-    accesses: bool,
+    stage: bool,
+    accesses: Accesses,
     range: bool,
 }
 
+impl Lack {
+    /// Whether the masks hold the access, perhaps for other memory.
+    fn holds(&self) -> bool {
+        !self.stage && self.accesses.is_empty()
+    }
+}
+
 /// What the best of some access scopes lacks to hold an access to these bytes; `None` if all of them are of
-/// other memory.
-fn lack(scopes: &[AccessScope], stage: Stages, access: Accesses, bytes: Range) -> Option<Lack> {
-    let lacks = scopes.iter().filter_map(|s| {
+/// other memory. Where there are none, one with the barrier's `stages` could be.
+fn lack(
+    scopes: &[AccessScope],
+    stages: Stages,
+    (stage, access): (Stages, Accesses),
+    bytes: Range,
+) -> Option<Lack> {
+    let lacks = |stages: Stages, accesses: Accesses, range: bool| Lack {
+        stage: !stages.contains(stage),
+        accesses: access - accesses,
+        range,
+    };
+    let there = scopes.iter().filter_map(|s| {
         let (holds, could) = s.holds(bytes);
-        let accesses = !(s.stages.contains(stage) && s.accesses.contains(access));
-        (holds || could).then_some(Lack { accesses, range: !holds })
+        (holds || could).then(|| lacks(s.stages, s.accesses, !holds))
     });
-    let best = lacks.min_by_key(|lack| u8::from(lack.accesses) + u8::from(lack.range));
-    best.or(scopes.is_empty().then_some(Lack { accesses: true, range: false }))
+    let missing =
+        |lack: &Lack| u8::from(lack.stage) + u8::from(!lack.accesses.is_empty()) + u8::from(lack.range);
+    let best = there.min_by_key(missing);
+    best.or_else(|| scopes.is_empty().then(|| lacks(stages, Accesses::empty(), false)))
 }

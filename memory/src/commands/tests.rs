@@ -266,8 +266,19 @@ fn a_write_after_reads_is_found_where_its_operation_has_read_as_well() {
 #[test]
 fn a_fill_is_the_clear_stage() {
     let h = Program::new().fill().barrier(CP, TW, CS, SR).dispatch(read()).gives(HazardReadAfterWrite);
-    assert_eq!(h.fix, Fix::Extend(BarrierGap { tag: 100, source: CL, available: TW, ..Default::default() }));
+    // The access is in its mask.
+    assert_eq!(h.fix, Fix::Extend(BarrierGap { tag: 100, source: CL, ..Default::default() }));
     Program::new().fill().barrier(Stages::ALL_TRANSFER, TW, CS, SR).dispatch(read()).ordered();
+}
+
+#[test]
+fn a_barrier_whose_masks_have_the_accesses_lacks_stages_alone() {
+    let p = Program::new().dispatch(write()).barrier(CL, SW, CS, SR).dispatch(read());
+    let h = p.gives(HazardReadAfterWrite);
+    assert_eq!(h.fix, Fix::Extend(BarrierGap { tag: 100, source: CS, ..Default::default() }));
+    let p = Program::new().dispatch(write()).barrier(CS, SW, CL, SR).dispatch(read());
+    let h = p.gives(HazardReadAfterWrite);
+    assert_eq!(h.fix, Fix::Extend(BarrierGap { tag: 100, destination: CS, ..Default::default() }));
 }
 
 #[test]
