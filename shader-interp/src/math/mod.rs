@@ -11,8 +11,8 @@
 //! Functions of [`single`] that shaders call most (`exp`, `exp2`, `log`, `log2`, `sin`, `cos`) are faithfully
 //! rounded: their result is one of the two floats beside the exact value. They are computed in single
 //! precision, twice as many lanes at a time as in double precision; machine code has the same steps. The
-//! other transcendental functions are computed in double precision, with a relative error of 2^-34 or better,
-//! and rounded once, so that most results are correctly rounded. 16-bit functions are computed in single
+//! other transcendental functions are computed in double precision ([`wide`]), with a relative error of 2^-34
+//! or better, and rounded once, so that most results are correctly rounded. 16-bit functions are computed in single
 //! precision and rounded once more: `half::from_f32(single::sin(half::to_f32(h)))`.
 
 pub mod convert;
@@ -24,16 +24,7 @@ mod operations;
 pub mod pack;
 pub mod single;
 pub mod small;
-
-/// Horner's scheme: the polynomial with these coefficients, constant term first.
-#[inline(always)]
-fn polynomial<const N: usize>(x: f64, coefficients: [f64; N]) -> f64 {
-    let mut sum = coefficients[N - 1];
-    for k in (0..N - 1).rev() {
-        sum = sum * x + coefficients[k];
-    }
-    sum
-}
+pub(crate) mod wide;
 
 /// Estrin's scheme, which has fewer steps that wait for one another: the polynomial with these coefficients,
 /// constant term first, of neighbouring terms with x, of their neighbouring sums with x^2, and so on.
@@ -51,25 +42,6 @@ fn estrin<const N: usize>(x: f32, coefficients: [f32; N]) -> f32 {
         power *= power;
     }
     terms[0]
-}
-
-/// 1.5 * 2^52: adding it leaves no bits for a fraction, and the sum's low mantissa bits are the integer in
-/// two's complement.
-pub(crate) const SHIFT: f64 = 6_755_399_441_055_744.0;
-
-/// `x` rounded to the nearest integer (ties to even) for |x| < 2^51, and that integer modulo 2^12 in the low
-/// bits of a word whose bit 12 to bit 50 are those of the integer too: shifted left by 52 it is the exponent
-/// field of 2^n without its bias.
-#[inline(always)]
-fn round_to_word(x: f64) -> (f64, u64) {
-    let shifted = x + SHIFT;
-    (shifted - SHIFT, shifted.to_bits())
-}
-
-/// 2^n for the integer n in `word`'s low 12 bits (two's complement), -1022 <= n <= 1023.
-#[inline(always)]
-fn power_of_two(word: u64) -> f64 {
-    f64::from_bits((word << 52).wrapping_add(1023 << 52))
 }
 
 /// The canonical NaN in place of any other.

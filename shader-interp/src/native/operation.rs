@@ -59,6 +59,10 @@ operations! {
     SHL_BY: EVEX_Vpslld_zmm_k1z_zmmm512b32_imm8, VEX_Vpslld_ymm_ymm_imm8;
     SHR_BY: EVEX_Vpsrld_zmm_k1z_zmmm512b32_imm8, VEX_Vpsrld_ymm_ymm_imm8;
     SAR_BY: EVEX_Vpsrad_zmm_k1z_zmmm512b32_imm8, VEX_Vpsrad_ymm_ymm_imm8;
+    SHL_HALVES_BY: EVEX_Vpsllw_zmm_k1z_zmmm512_imm8, VEX_Vpsllw_ymm_ymm_imm8;
+    SHR_HALVES_BY: EVEX_Vpsrlw_zmm_k1z_zmmm512_imm8, VEX_Vpsrlw_ymm_ymm_imm8;
+    SAR_HALVES_BY: EVEX_Vpsraw_zmm_k1z_zmmm512_imm8, VEX_Vpsraw_ymm_ymm_imm8;
+    MUL_ADD_HALVES: EVEX_Vpmaddwd_zmm_k1z_zmm_zmmm512, VEX_Vpmaddwd_ymm_ymm_ymmm256;
     WORDS_OF_FOUR: EVEX_Vpshufd_zmm_k1z_zmmm512b32_imm8, VEX_Vpshufd_ymm_ymmm256_imm8;
     F_ADD: EVEX_Vaddps_zmm_k1z_zmm_zmmm512b32_er, VEX_Vaddps_ymm_ymm_ymmm256;
     F_SUB: EVEX_Vsubps_zmm_k1z_zmm_zmmm512b32_er, VEX_Vsubps_ymm_ymm_ymmm256;

@@ -6,6 +6,7 @@
 mod bits;
 mod common;
 mod division;
+mod dots;
 pub(super) mod doubles;
 mod floats;
 mod functions;
@@ -13,7 +14,9 @@ mod integers;
 mod masks;
 mod normalized;
 mod pairs;
+mod wide;
 
+use self::division::Of;
 use super::image::ImageAccess;
 use super::memory::Access;
 use super::operation::*;
@@ -39,6 +42,7 @@ const I_EQUAL: u32 = 0;
 pub(super) const I_LESS: u32 = 1;
 const I_LESS_EQUAL: u32 = 2;
 pub(super) const I_NOT_EQUAL: u32 = 4;
+pub(super) const I_NOT_LESS: u32 = 5;
 /// Rounding, nothing told.
 pub(super) const TO_EVEN: u32 = 8;
 pub(super) const DOWN: u32 = 9;
@@ -51,13 +55,21 @@ pub(super) use functions::table as function_table;
 pub(super) fn needs_many(op: Opcode) -> bool {
     use Opcode::*;
     let doubles = matches!(op, FMulAdd64 | FMin64 | NMin64 | FMax64 | NMax64 | FClamp64 | NClamp64 | FMix64);
-    doubles || matches!(op, SMod | Sin | Cos | FMod | FRem | SmoothStep | BitFieldSExtract)
+    let dots = matches!(op, SDotAccSat4x8 | SUDotAccSat4x8);
+    let others = matches!(op, SMod | Sin | Cos | FMod | FRem | SmoothStep | BitFieldSExtract);
+    doubles || dots || others || divides_pairs(op) || wide::is_function(op)
+}
+
+/// Whether a row is a division of integers of 64 bits.
+fn divides_pairs(op: Opcode) -> bool {
+    use Opcode::*;
+    matches!(op, UDiv64 | UMod64 | SDiv64 | SRem64 | SMod64)
 }
 
 /// Whether an encoding takes tens of host instructions, each of which waits for the one before.
 pub(super) fn is_long(op: Opcode) -> bool {
     use Opcode::*;
-    matches!(op, Exp | Exp2 | Log | Log2 | Sin | Cos)
+    matches!(op, Exp | Exp2 | Log | Log2 | Sin | Cos) || wide::is_function(op)
 }
 
 /// Whether a row or test has its encoding for 16 lanes alone.
@@ -67,7 +79,7 @@ pub(super) fn is_wide_alone(op: Opcode) -> bool {
     let bits = matches!(op, BitReverse | BitCount | BitFieldInsert | BitFieldSExtract | BitFieldUExtract);
     let places = matches!(op, FindILsb | FindUMsb | FindSMsb)
         || matches!(op, BallotBitCount | BallotFind | InverseBallot | BallotBitExtract);
-    let pairs = matches!(op, SMin64 | SMax64 | UMin64 | UMax64 | SAbs64);
+    let pairs = matches!(op, SMin64 | SMax64 | UMin64 | UMax64 | SAbs64) || divides_pairs(op);
     let of_double = matches!(op, FAdd64 | FSub64 | FMul64 | FDiv64 | FMulAdd64 | FMix64)
         || matches!(
             op,
@@ -201,6 +213,10 @@ rows! {
         Log2 => self.log2(inst);
         Sin => self.circle(inst, false);
         Cos => self.circle(inst, true);
+        Pow | Tan | Asin | Acos | Atan | Atan2 | Sinh | Cosh | Tanh | Asinh | Acosh | Atanh => {
+            self.function(inst);
+        };
+        Ldexp | FrexpSignificand | FrexpExponent => self.function(inst);
         Floor => self.rounded(inst, DOWN);
         Fract => {
             let (x, t) = (self.read(inst.a), self.temporary());
@@ -326,6 +342,11 @@ rows! {
             self.set(inst.dst, low);
             self.set(inst.dst + 1, high);
         };
+        UDiv64 => self.division_of_pairs(inst, false, Of::Quotient);
+        UMod64 => self.division_of_pairs(inst, false, Of::Remainder);
+        SDiv64 => self.division_of_pairs(inst, true, Of::Quotient);
+        SRem64 => self.division_of_pairs(inst, true, Of::Remainder);
+        SMod64 => self.division_of_pairs(inst, true, Of::Modulo);
         SNegate64 => self.negated_pair(inst);
         SMin64 => self.of_pairs(inst, X86::EVEX_Vpminsq_zmm_k1z_zmm_zmmm512b64);
         SMax64 => self.of_pairs(inst, X86::EVEX_Vpmaxsq_zmm_k1z_zmm_zmmm512b64);
@@ -343,6 +364,12 @@ rows! {
             self.one_where(inst.dst, borrow);
         };
         SMulHigh => self.signed_high_product(inst);
+        SDot4x8 => self.dot(inst, [true; 2]);
+        UDot4x8 => self.dot(inst, [false; 2]);
+        SUDot4x8 => self.dot(inst, [true, false]);
+        SDotAccSat4x8 => self.dot_added(inst, [true; 2]);
+        SUDotAccSat4x8 => self.dot_added(inst, [true, false]);
+        UDotAccSat4x8 => self.unsigned_dot_added(inst);
         BitReverse => self.reverse_bits(inst);
         BitCount => {
             let x = self.read(inst.a);

@@ -1,7 +1,8 @@
 //! Exponentials, logarithms and powers. Required: exp and exp2 3 + 2|x| ULP, log and log2 3 ULP (absolute
 //! 2^-21 in [0.5, 2]), pow as exp2(y * log2(x)). Reached: less than 1 ULP; pow 0.53.
 
-use crate::math::{canonical, estrin, polynomial, power_of_two, round_to_word};
+use crate::math::wide::{Wide, Word, polynomial, power_of_two, round_to_word};
+use crate::math::{canonical, estrin};
 use std::f64::consts::{LN_2, LOG2_E};
 
 /// What exponentials and logarithms in single precision are made of. Machine code has the same steps with the
@@ -48,16 +49,15 @@ use constants as c;
 /// 2^t for finite t, in double precision with a relative error of 2^-34; t is limited to where single
 /// precision still tells results apart.
 #[inline(always)]
-fn exp2_wide(t: f64) -> f64 {
-    let t = if t > 200.0 { 200.0 } else { t };
-    let t = if t < -200.0 { -200.0 } else { t };
+fn exp2_wide<W: Wide>(t: W) -> W {
+    let t = t.at_most(200.0).at_least(-200.0);
     let (whole, word) = round_to_word(t);
     natural_power((t - whole) * LN_2) * power_of_two(word)
 }
 
 /// e^r for |r| <= ln(2) / 2. Near r = 0 the error of `e^r - 1` is relative to r too.
 #[inline(always)]
-fn natural_power(r: f64) -> f64 {
+fn natural_power<W: Wide>(r: W) -> W {
     const TAIL: [f64; 6] = [
         0.5000000067722097,
         0.16666665868474534,
@@ -66,12 +66,12 @@ fn natural_power(r: f64) -> f64 {
         0.0013944670709582065,
         0.00019790332545931518,
     ];
-    1.0 + (r + (r * r) * polynomial(r, TAIL))
+    (r + (r * r) * polynomial(r, TAIL)) + 1.0
 }
 
 /// e^x in double precision for |x| < 1000.
 #[inline(always)]
-pub(super) fn exp_wide(x: f64) -> f64 {
+pub(super) fn exp_wide<W: Wide>(x: W) -> W {
     let (whole, word) = round_to_word(x * LOG2_E);
     natural_power(x - whole * LN_2) * power_of_two(word)
 }
@@ -79,15 +79,15 @@ pub(super) fn exp_wide(x: f64) -> f64 {
 /// The exponent k and ln(m) of x = 2^k * m, sqrt(1/2) <= m < sqrt(2), for positive, normal, finite x. ln(m)
 /// is accurate relative to itself.
 #[inline(always)]
-fn exponent_and_log(x: f64) -> (f64, f64) {
+fn exponent_and_log<W: Wide>(x: W) -> (W, W) {
     const SQRT_HALF: u64 = 0x3fe6_a09e_667f_3bcd;
     const FRACTION: u64 = (1 << 52) - 1;
     // 2^52 and a small integer in its low bits.
     const INTEGER: u64 = 0x4330_0000_0000_0000;
     const INTEGER_AND_BIAS: f64 = 4_503_599_627_370_496.0 + 1023.0;
-    let above = x.to_bits().wrapping_sub(SQRT_HALF).wrapping_add(1023 << 52);
-    let exponent = f64::from_bits((above >> 52) | INTEGER) - INTEGER_AND_BIAS;
-    let m = f64::from_bits((above & FRACTION).wrapping_add(SQRT_HALF));
+    let above = x.word().plus((1023u64 << 52).wrapping_sub(SQRT_HALF));
+    let exponent = above.right(52).or(INTEGER).wide() - INTEGER_AND_BIAS;
+    let m = above.and(FRACTION).plus(SQRT_HALF).wide();
 
     // ln(m) = 2 atanh(s), s = (m - 1) / (m + 1).
     const TAIL: [f64; 5] = [
@@ -99,29 +99,23 @@ fn exponent_and_log(x: f64) -> (f64, f64) {
     ];
     let s = (m - 1.0) / (m + 1.0);
     let z = s * s;
-    (exponent, s * (2.0 + z * polynomial(z, TAIL)))
+    (exponent, s * (z * polynomial(z, TAIL) + 2.0))
 }
 
 /// ln(x) of a positive normal double.
 #[inline(always)]
-pub(super) fn log_wide(x: f64) -> f64 {
+pub(super) fn log_wide<W: Wide>(x: W) -> W {
     let (exponent, log) = exponent_and_log(x);
     exponent * LN_2 + log
 }
 
-/// What logarithms give at the edges of their domain: -infinity at zero, NaN below, infinity at infinity.
+/// log2 of any float, in double precision: -infinity at zero, NaN below, infinity at infinity.
 #[inline(always)]
-fn log_edges(x: f64, inside: f64) -> f64 {
-    let r = if x == 0.0 { f64::NEG_INFINITY } else { inside };
-    let r = if x == f64::INFINITY { f64::INFINITY } else { r };
-    if x >= 0.0 { r } else { f64::NAN }
-}
-
-/// log2 of any float, in double precision.
-#[inline(always)]
-fn log2_wide(x: f64) -> f64 {
+fn log2_wide<W: Wide>(x: W) -> W {
     let (exponent, log) = exponent_and_log(x);
-    log_edges(x, exponent + log * LOG2_E)
+    let inside = exponent + log * LOG2_E;
+    let edges = inside.but_where(x, 0.0, f64::NEG_INFINITY).but_where(x, f64::INFINITY, f64::INFINITY);
+    W::choose(x.no_less(x.constant(0.0)), edges, x.constant(f64::NAN))
 }
 
 /// `x` within a range; NaN stays.
@@ -202,11 +196,18 @@ pub fn log2(x: f32) -> f32 {
     canonical(edges(x, (((low + high) * second + low * first) + high * first) + k))
 }
 
-/// x^y; NaN for x < 0. Where GLSL leaves it undefined: 1 for y = 0, infinity for x = 0 and y < 0.
+/// x^y of floats; NaN for x < 0. Where GLSL leaves it undefined: 1 for y = 0, infinity for x = 0 and y < 0.
+#[inline(always)]
+pub(crate) fn pow_wide<W: Wide>(x: W, y: W) -> W {
+    let zero = x.constant(0.0);
+    let power = exp2_wide(y * log2_wide(x));
+    W::choose(y.equals(zero) & x.no_less(zero), x.constant(1.0), power)
+}
+
+/// x^y.
 #[inline(always)]
 pub fn pow(x: f32, y: f32) -> f32 {
-    let power = exp2_wide(y as f64 * log2_wide(x as f64)) as f32;
-    canonical(if (y == 0.0) & (x >= 0.0) { 1.0 } else { power })
+    canonical(pow_wide(f64::from(x), f64::from(y)) as f32)
 }
 
 /// 1 / sqrt(x), within 1.5 ULP (2 are allowed).

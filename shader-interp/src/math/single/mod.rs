@@ -2,7 +2,7 @@
 
 mod basic;
 pub(crate) mod exponential;
-mod hyperbolic;
+pub(crate) mod hyperbolic;
 pub(crate) mod trigonometric;
 
 pub use basic::*;

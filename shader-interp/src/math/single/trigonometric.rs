@@ -2,8 +2,10 @@
 //! ULP, the others as formulas of them. Reached: sin and cos less than 1 ULP, the others 0.51, for arguments
 //! up to 2^27 in magnitude.
 
-pub(crate) use crate::math::SHIFT;
-use crate::math::{canonical, estrin, polynomial, round_to_word};
+use super::hyperbolic::of_floats;
+pub(crate) use crate::math::wide::SHIFT;
+use crate::math::wide::{Wide, Word, polynomial, round_to_word};
+use crate::math::{canonical, estrin};
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2, FRAC_PI_4, PI};
 
 /// (sin(r) - r) / r^3 and (cos(r) - 1 + r^2 / 2) / r^4 of z = r^2 for |r| <= pi/4. Machine code has them,
@@ -23,9 +25,9 @@ pub(crate) const PI_HALVES: [f64; 3] = [
 
 /// x - n * pi/2 with |result| <= pi/4, and a word whose low two bits are those of n.
 #[inline(always)]
-fn reduce(x: f32) -> (f64, u64) {
+fn reduce<W: Wide>(x: W) -> (W, W::Word) {
     // Infinities make NaN.
-    let x = if x.abs() > LIMIT { x * 0.0 } else { x } as f64;
+    let x = W::choose(x.constant(LIMIT.into()).less(x.magnitude()), x * 0.0, x);
     let (n, word) = round_to_word(x * TWO_OVER_PI);
     let [high, middle, low] = PI_HALVES;
     (((x - n * high) - n * middle) - n * low, word)
@@ -33,20 +35,20 @@ fn reduce(x: f32) -> (f64, u64) {
 
 /// sin(r) for |r| <= pi/4.
 #[inline(always)]
-fn sin_reduced(r: f64) -> f64 {
+fn sin_reduced<W: Wide>(r: W) -> W {
     const TAIL: [f64; 4] =
         [-0.16666666641586997, 0.008333329381219556, -0.00019839333311917327, 2.718296790757185e-06];
     let z = r * r;
-    r * (1.0 + z * polynomial(z, TAIL))
+    r * (z * polynomial(z, TAIL) + 1.0)
 }
 
 /// cos(r) for |r| <= pi/4.
 #[inline(always)]
-fn cos_reduced(r: f64) -> f64 {
+fn cos_reduced<W: Wide>(r: W) -> W {
     const TAIL: [f64; 4] =
         [0.04166666662275826, -0.0013888883747285071, 2.4799518367282713e-05, -2.7210100287266235e-07];
     let z = r * r;
-    (1.0 - 0.5 * z) + (z * z) * polynomial(z, TAIL)
+    (r.constant(1.0) - z * 0.5) + (z * z) * polynomial(z, TAIL)
 }
 
 /// The sine (`odd`: the cosine) of a reduced angle, but for what the quadrant does to its sign.
@@ -74,30 +76,28 @@ fn flipped(x: f32, word: u32) -> f32 {
 /// Sine.
 #[inline(always)]
 pub fn sin(x: f32) -> f32 {
-    let (r, n) = reduce(x);
+    let (r, n) = reduce(f64::from(x));
     canonical(flipped(circle(r, n & 1 == 1), n as u32))
 }
 
 /// Cosine.
 #[inline(always)]
 pub fn cos(x: f32) -> f32 {
-    let (r, n) = reduce(x);
+    let (r, n) = reduce(f64::from(x));
     canonical(flipped(circle(r, n & 1 == 0), n.wrapping_add(n & 1) as u32))
 }
 
 /// Tangent.
 #[inline(always)]
-pub fn tan(x: f32) -> f32 {
+pub(crate) fn tan_wide<W: Wide>(x: W) -> W {
     let (r, n) = reduce(x);
-    let (s, c) = (sin_reduced(r), cos_reduced(r));
-    let even = n & 1 == 0;
-    let quotient = (if even { s } else { -c }) / (if even { c } else { s });
-    canonical(quotient as f32)
+    let (s, c, odd) = (sin_reduced(r), cos_reduced(r), n.has(1));
+    W::choose(odd, c.negated(), s) / W::choose(odd, s, c)
 }
 
 /// asin(x) / x - 1 for z = x * x <= 1/4, over z.
 #[inline(always)]
-fn asin_tail(z: f64) -> f64 {
+fn asin_tail<W: Wide>(z: W) -> W {
     const TAIL: [f64; 8] = [
         0.16666666626724078,
         0.07500005042112914,
@@ -113,34 +113,33 @@ fn asin_tail(z: f64) -> f64 {
 
 /// asin(|x|) if |x| <= 1/2, else (pi/2 - asin(|x|)) / 2; and which.
 #[inline(always)]
-fn asin_part(a: f64) -> (f64, bool) {
-    let outer = a > 0.5;
+fn asin_part<W: Wide>(a: W) -> (W, W::Condition) {
+    let outer = a.constant(0.5).less(a);
     // asin(a) = pi/2 - 2 asin(sqrt((1 - a) / 2))
-    let z = if outer { 0.5 * (1.0 - a) } else { a * a };
-    let s = if outer { z.sqrt() } else { a };
-    (s * (1.0 + z * asin_tail(z)), outer)
+    let z = W::choose(outer, (a.constant(1.0) - a) * 0.5, a * a);
+    let s = W::choose(outer, z.root(), a);
+    (s * (z * asin_tail(z) + 1.0), outer)
 }
 
 /// Arc sine; NaN outside [-1, 1].
 #[inline(always)]
-pub fn asin(x: f32) -> f32 {
-    let (part, outer) = asin_part(x.abs() as f64);
-    let value = if outer { FRAC_PI_2 - 2.0 * part } else { part };
-    canonical((value as f32).copysign(x))
+pub(crate) fn asin_wide<W: Wide>(x: W) -> W {
+    let (part, outer) = asin_part(x.magnitude());
+    W::choose(outer, x.constant(FRAC_PI_2) - part * 2.0, part).signed_like(x)
 }
 
 /// Arc cosine; NaN outside [-1, 1].
 #[inline(always)]
-pub fn acos(x: f32) -> f32 {
-    let (part, outer) = asin_part(x.abs() as f64);
-    let inner_value = FRAC_PI_2 - if x < 0.0 { -part } else { part };
-    let outer_value = if x < 0.0 { PI - 2.0 * part } else { 2.0 * part };
-    canonical((if outer { outer_value } else { inner_value }) as f32)
+pub(crate) fn acos_wide<W: Wide>(x: W) -> W {
+    let (part, outer) = asin_part(x.magnitude());
+    let (below, twice) = (x.less(x.constant(0.0)), part * 2.0);
+    let inner_value = x.constant(FRAC_PI_2) - W::choose(below, part.negated(), part);
+    W::choose(outer, W::choose(below, x.constant(PI) - twice, twice), inner_value)
 }
 
 /// atan(y / x) for finite 0 <= y, 0 <= x, not both 0, in [0, pi/2].
 #[inline(always)]
-fn atan_quotient(y: f64, x: f64) -> f64 {
+fn atan_quotient<W: Wide>(y: W, x: W) -> W {
     const TAIL: [f64; 7] = [
         -0.3333333329636525,
         0.19999994397414184,
@@ -151,42 +150,53 @@ fn atan_quotient(y: f64, x: f64) -> f64 {
         -0.037951312552307805,
     ];
     const TAN_PI_8: f64 = 0.414_213_562_373_095_05;
-    let swapped = y > x;
-    let low = if swapped { x } else { y };
-    let high = if swapped { y } else { x };
+    let swapped = x.less(y);
+    let low = W::choose(swapped, x, y);
+    let high = W::choose(swapped, y, x);
     // Above pi/8: atan(q) = pi/4 + atan((q - 1) / (q + 1)).
-    let shifted = low > TAN_PI_8 * high;
-    let numerator = if shifted { low - high } else { low };
-    let denominator = if shifted { low + high } else { high };
+    let shifted = (high * TAN_PI_8).less(low);
+    let numerator = W::choose(shifted, low - high, low);
+    let denominator = W::choose(shifted, low + high, high);
     let t = numerator / denominator;
     let z = t * t;
-    let angle = t * (1.0 + z * polynomial(z, TAIL));
-    let angle = if shifted { FRAC_PI_4 + angle } else { angle };
-    if swapped { FRAC_PI_2 - angle } else { angle }
+    let angle = t * (z * polynomial(z, TAIL) + 1.0);
+    let angle = W::choose(shifted, angle + FRAC_PI_4, angle);
+    W::choose(swapped, x.constant(FRAC_PI_2) - angle, angle)
 }
 
 /// Arc tangent, in [-pi/2, pi/2].
 #[inline(always)]
-pub fn atan(x: f32) -> f32 {
+pub(crate) fn atan_wide<W: Wide>(x: W) -> W {
     // Beyond 2^100 the result does not change; infinity would make a NaN.
     const LIMIT: f64 = 1.267_650_600_228_229_4e30;
-    let a = x.abs() as f64;
-    let a = if a > LIMIT { LIMIT } else { a };
-    canonical((atan_quotient(a, 1.0) as f32).copysign(x))
+    atan_quotient(x.magnitude().at_most(LIMIT), x.constant(1.0)).signed_like(x)
 }
 
 /// The angle of the vector (x, y), in [-pi, pi]. Where GLSL leaves it undefined it is that of IEEE 754:
 /// `atan2(+-0, +0)` is +-0, `atan2(+-0, -0)` is +-pi, infinities give multiples of pi/4.
 #[inline(always)]
+pub(crate) fn atan2_wide<W: Wide>(y: W, x: W) -> W {
+    // An infinity is as far beyond every float as the largest float is beyond the smallest.
+    let (ya, xa) = (y.magnitude().at_most(1.0e200), x.magnitude().at_most(1.0e200));
+    let zero = x.constant(0.0);
+    let angle = atan_quotient(ya, W::choose(ya.equals(zero) & xa.equals(zero), x.constant(1.0), xa));
+    let angle = W::choose(x.word().has(1 << 63), x.constant(PI) - angle, angle);
+    W::choose(x.unordered(y), x.constant(f64::NAN), angle).signed_like(y)
+}
+
+of_floats! {
+    /// Tangent.
+    tan = tan_wide;
+    /// Arc sine; NaN outside [-1, 1].
+    asin = asin_wide;
+    /// Arc cosine; NaN outside [-1, 1].
+    acos = acos_wide;
+    /// Arc tangent, in [-pi/2, pi/2].
+    atan = atan_wide;
+}
+
+/// The angle of the vector (x, y), in [-pi, pi].
+#[inline(always)]
 pub fn atan2(y: f32, x: f32) -> f32 {
-    let bound = |v: f32| -> f64 {
-        // An infinity is as far beyond every float as the largest float is beyond the smallest.
-        if v.abs() == f32::INFINITY { 1.0e200 } else { v.abs() as f64 }
-    };
-    let (ya, xa) = (bound(y), bound(x));
-    let zero = (ya == 0.0) & (xa == 0.0);
-    let angle = atan_quotient(ya, if zero { 1.0 } else { xa });
-    let angle = if x.is_sign_negative() { PI - angle } else { angle };
-    let angle = if x.is_nan() | y.is_nan() { f64::NAN } else { angle };
-    canonical((angle as f32).copysign(y))
+    canonical(atan2_wide(f64::from(y), f64::from(x)) as f32)
 }

@@ -1,5 +1,7 @@
 //! Quotients and remainders of integers, and products' high words.
 
+use super::doubles::{DIV_DOUBLES, MUL_DOUBLES};
+use super::functions::spread;
 use super::*;
 
 impl Part<'_> {
@@ -124,4 +126,96 @@ impl Part<'_> {
         self.binary(OR, t, t, Source::Host(u));
         t
     }
+
+    /// A division of integers of 64 bits: 0 where the divisor is.
+    pub(super) fn division_of_pairs(&mut self, inst: &Inst, signed: bool, of: Of) {
+        let (x, y) = (self.pairs(inst.a), self.pairs(inst.b));
+        for (x, y) in x.into_iter().zip(y) {
+            self.for_a_while(|part| part.divide_eight(x, y, signed, of));
+        }
+        self.set_pairs(inst.dst, x);
+    }
+
+    /// The same of eight lanes; the result is in `x`. A quotient in double precision, made less by more than
+    /// its error, leaves a remainder that is no more than 2^16 divisors; the quotient of that is at most 1 too
+    /// small.
+    fn divide_eight(&mut self, x: u8, y: u8, signed: bool, of: Of) {
+        let [d, e, q, r, n, m] = std::array::from_fn(|_| self.temporary());
+        let [wide_x, wide_y] = [x, y].map(|k| self.host(k));
+        let (to_n, to_m) = (self.host(n), self.host(m));
+        let magnitude = if signed { X86::EVEX_Vpabsq_zmm_k1z_zmmm512b64 } else { COPY };
+        self.asm.registers(magnitude, to_n, wide_x);
+        self.asm.registers(magnitude, to_m, wide_y);
+        let [wide_d, wide_e, wide_q] = [d, e, q].map(|k| self.host(k));
+        self.asm.registers(DOUBLES_OF, wide_e, to_m);
+        self.lower_quotient(q, n, e);
+        self.double(MUL_PAIRS, d, q, m);
+        self.double(SUB_PAIRS, r, n, d);
+        self.lower_quotient(d, r, e);
+        self.double(ADD_PAIRS, q, q, d);
+        self.double(MUL_PAIRS, d, d, m);
+        self.double(SUB_PAIRS, r, r, d);
+        let (one_more, wide_r) = (self.host_mask(), self.host(r));
+        let compare = X86::EVEX_Vpcmpuq_kr_k1_zmm_zmmm512b64_imm8;
+        let to = Register::K0 + u32::from(one_more);
+        self.asm.put(Instruction::with4(compare, to, wide_r, to_m, I_NOT_LESS));
+        self.masked(one_more, Instruction::with3(SUB_PAIRS, wide_r, wide_r, to_m));
+        let ones = self.constant(Constant::Ones);
+        self.masked(one_more, Instruction::with3(SUB_PAIRS, wide_q, wide_q, ones));
+        let result = if of == Of::Quotient { q } else { r };
+        if signed {
+            match of {
+                Of::Quotient => self.double(XOR_PAIRS, d, x, y),
+                _ => self.asm.registers(COPY, wide_d, wide_x),
+            }
+            let sign = X86::EVEX_Vpsraq_zmm_k1z_zmmm512b64_imm8;
+            self.asm.put(Instruction::with3(sign, wide_d, wide_d, 63u32));
+            self.double(XOR_PAIRS, result, result, d);
+            self.double(SUB_PAIRS, result, result, d);
+        }
+        if of == Of::Modulo {
+            // Where the remainder's sign is not the divisor's, one more divisor.
+            let (some, other) = (self.host_mask(), self.host_mask());
+            let [of_some, of_other] = [some, other].map(|k| Register::K0 + u32::from(k));
+            self.asm.put(Instruction::with3(ANY_OF_PAIRS, of_some, wide_r, wide_r));
+            self.double(XOR_PAIRS, d, r, y);
+            self.zero_register(e);
+            let compare = X86::EVEX_Vpcmpq_kr_k1_zmm_zmmm512b64_imm8;
+            self.masked(some, Instruction::with4(compare, of_other, wide_d, wide_e, I_LESS));
+            self.masked(other, Instruction::with3(ADD_PAIRS, wide_r, wide_r, wide_y));
+        }
+        let (divides, result) = (self.host_mask(), self.host(result));
+        let to = Register::K0 + u32::from(divides);
+        self.asm.put(Instruction::with3(ANY_OF_PAIRS, to, wide_y, wide_y));
+        self.masked_zero(divides, Instruction::with2(COPY, wide_x, result));
+    }
+
+    /// `to` is no more than the unsigned `n` over the double `divisor`, and less by 2^-49 of it at most.
+    fn lower_quotient(&mut self, to: u8, n: u8, divisor: u8) {
+        let [wide, from] = [to, n].map(|k| self.host(k));
+        self.asm.registers(DOUBLES_OF, wide, from);
+        self.double(DIV_DOUBLES, to, to, divisor);
+        let below = self.place_of_double(BELOW_ONE.to_bits());
+        self.asm.put(spread(Instruction::with3(MUL_DOUBLES, wide, wide, below)));
+        self.asm.registers(X86::EVEX_Vcvttpd2uqq_zmm_k1z_zmmm512b64_sae, wide, wide);
+    }
 }
+
+/// What of a division is the result.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Of {
+    Quotient,
+    Remainder,
+    Modulo,
+}
+
+/// 1 - 2^-50.
+pub(super) const BELOW_ONE: f64 = 1.0 - 1.0 / (1u64 << 50) as f64;
+
+const COPY: X86 = X86::EVEX_Vmovdqa64_zmm_k1z_zmmm512;
+const DOUBLES_OF: X86 = X86::EVEX_Vcvtuqq2pd_zmm_k1z_zmmm512b64_er;
+const MUL_PAIRS: X86 = X86::EVEX_Vpmullq_zmm_k1z_zmm_zmmm512b64;
+const ADD_PAIRS: X86 = X86::EVEX_Vpaddq_zmm_k1z_zmm_zmmm512b64;
+const SUB_PAIRS: X86 = X86::EVEX_Vpsubq_zmm_k1z_zmm_zmmm512b64;
+const XOR_PAIRS: X86 = X86::EVEX_Vpxorq_zmm_k1z_zmm_zmmm512b64;
+const ANY_OF_PAIRS: X86 = X86::EVEX_Vptestmq_kr_k1_zmm_zmmm512b64;

@@ -7,7 +7,7 @@ use super::*;
 pub(in crate::native) const ADD_DOUBLES: X86 = X86::EVEX_Vaddpd_zmm_k1z_zmm_zmmm512b64_er;
 pub(in crate::native) const SUB_DOUBLES: X86 = X86::EVEX_Vsubpd_zmm_k1z_zmm_zmmm512b64_er;
 pub(in crate::native) const MUL_DOUBLES: X86 = X86::EVEX_Vmulpd_zmm_k1z_zmm_zmmm512b64_er;
-pub(super) const DIV_DOUBLES: X86 = X86::EVEX_Vdivpd_zmm_k1z_zmm_zmmm512b64_er;
+pub(in crate::native) const DIV_DOUBLES: X86 = X86::EVEX_Vdivpd_zmm_k1z_zmm_zmmm512b64_er;
 pub(super) const MIN_DOUBLES: X86 = X86::EVEX_Vminpd_zmm_k1z_zmm_zmmm512b64_sae;
 pub(super) const MAX_DOUBLES: X86 = X86::EVEX_Vmaxpd_zmm_k1z_zmm_zmmm512b64_sae;
 const ROUND_DOUBLES: X86 = X86::EVEX_Vrndscalepd_zmm_k1z_zmmm512b64_imm8_sae;
@@ -89,7 +89,7 @@ impl Part<'_> {
     }
 
     /// `to` is `x` rounded.
-    fn round_doubles(&mut self, to: u8, x: u8, mode: u32) {
+    pub(in crate::native) fn round_doubles(&mut self, to: u8, x: u8, mode: u32) {
         let [to, x] = [to, x].map(|k| self.host(k));
         self.asm.put(Instruction::with3(ROUND_DOUBLES, to, x, mode));
     }
@@ -187,9 +187,14 @@ impl Part<'_> {
 
     /// Two times eight lanes as floats of 32 bits, all in the first register.
     pub(in crate::native) fn narrow_both(&mut self, x: [u8; 2]) {
+        self.join_halves(NARROW, x);
+    }
+
+    /// Two times eight words by this conversion, all in the first register.
+    pub(in crate::native) fn join_halves(&mut self, code: X86, x: [u8; 2]) {
         for k in x {
             let (narrow, wide) = (self.half_register(k), self.host(k));
-            self.asm.registers(NARROW, narrow, wide);
+            self.asm.registers(code, narrow, wide);
         }
         let (wide, upper) = (self.host(x[0]), self.half_register(x[1]));
         self.asm.put(Instruction::with4(JOIN, wide, wide, upper, 1u32));

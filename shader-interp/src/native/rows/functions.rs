@@ -2,19 +2,28 @@
 //! constants, so that the bits are the same.
 
 use super::bits::PATTERNS;
+use super::division::BELOW_ONE;
 use super::*;
+use crate::math::format;
 use crate::math::pack::BYTE_PARTS;
 use crate::math::single::exponential::constants as c;
 use crate::math::single::trigonometric as t;
 use iced_x86::{IcedError, MemoryOperand};
 use smallvec::{SmallVec, smallvec};
+use std::sync::OnceLock;
 
 /// What becomes of a logarithm by the kind of its operand: NaN, signalling NaN, 0, 1, -infinity, infinity,
 /// below 0, above 0, four bits each. 0 leaves it, 1 takes the operand, 4 is -infinity.
 const ZERO_AND_INFINITY: u32 = 0x0010_0400;
 /// Single words of constants, which instructions spread to all lanes: doubles first.
-const DOUBLES: [f64; 7] =
-    [t::TWO_OVER_PI, t::PI_HALVES[0], t::PI_HALVES[1], t::PI_HALVES[2], t::SHIFT, 1.0, f64::NAN];
+const DOUBLES: [f64; 8] =
+    [t::TWO_OVER_PI, t::PI_HALVES[0], t::PI_HALVES[1], t::PI_HALVES[2], t::SHIFT, 1.0, f64::NAN, BELOW_ONE];
+
+/// These, and then the constants of the functions that are computed with doubles: their bits.
+fn doubles() -> &'static [u64] {
+    static ALL: OnceLock<Vec<u64>> = OnceLock::new();
+    ALL.get_or_init(|| DOUBLES.into_iter().map(f64::to_bits).chain(super::wide::constants()).collect())
+}
 
 fn words() -> impl Iterator<Item = u32> {
     let floats = [
@@ -32,17 +41,19 @@ fn words() -> impl Iterator<Item = u32> {
     ];
     let parts = BYTE_PARTS.map(f32::to_bits);
     let bits = [c::SQRT_HALF, c::FRACTION, c::HIGH_BITS, 2, ZERO_AND_INFINITY];
-    floats.into_iter().flatten().map(|x| x.to_bits()).chain(bits).chain(PATTERNS).chain(parts)
+    let linear = format::srgb_bytes().map(f32::to_bits);
+    let few = floats.into_iter().flatten().map(|x| x.to_bits()).chain(bits).chain(PATTERNS).chain(parts);
+    linear.into_iter().chain(few)
 }
 
 /// The constants of functions, behind [`Constant::table`].
 pub fn table() -> Vec<u8> {
-    let doubles = DOUBLES.into_iter().flat_map(f64::to_le_bytes);
+    let doubles = doubles().iter().flat_map(|word| word.to_le_bytes());
     doubles.chain(words().flat_map(u32::to_le_bytes)).collect()
 }
 
 /// An instruction whose last operand is one word of memory for all lanes.
-fn spread(instruction: Result<Instruction, IcedError>) -> Result<Instruction, IcedError> {
+pub(super) fn spread(instruction: Result<Instruction, IcedError>) -> Result<Instruction, IcedError> {
     instruction.map(|mut instruction| {
         instruction.set_is_broadcast(true);
         instruction
@@ -60,7 +71,7 @@ impl Part<'_> {
         if index.is_none() {
             self.asm.put(Ok(Instruction::default()));
         }
-        behind_constants(8 * DOUBLES.len() + 4 * index.unwrap_or(0))
+        behind_constants(8 * doubles().len() + 4 * index.unwrap_or(0))
     }
 
     /// `to = operation(a, word)`.
@@ -90,14 +101,38 @@ impl Part<'_> {
         self.binary(operation, to, to, Source::Host(y));
     }
 
+    /// The linear values of bytes in sRGB, which are in `to`; `t` is for its use.
+    pub(in crate::native) fn linear_of_srgb(&mut self, to: u8, t: u8) {
+        let (all, linear) = (Register::K0 + u32::from(self.host_mask()), self.host(t));
+        self.asm.put(Instruction::with3(X86::VEX_Kxnorw_kr_kr_kr, all, all, all));
+        self.asm.load(X86::Lea_r64_m, Register::RDX, behind_constants(8 * doubles().len()));
+        let from = MemoryOperand::with_base_index_scale(Register::RDX, self.host(to), 4);
+        let gather = Instruction::with2(X86::EVEX_Vpgatherdd_zmm_k1_vm32z, linear, from);
+        self.asm.put(gather.map(|mut gather| {
+            gather.set_op_mask(all);
+            gather
+        }));
+        self.unary(LOAD, to, Source::Host(t));
+    }
+
     /// `to = number` in eight lanes.
     pub(in crate::native) fn spread_double(&mut self, to: u8, number: f64) {
-        let index = DOUBLES.iter().position(|other| other.to_bits() == number.to_bits());
+        self.spread_double_bits(to, number.to_bits());
+    }
+
+    /// The same, of the number that has these bits.
+    pub(super) fn spread_double_bits(&mut self, to: u8, word: u64) {
+        let (to, place) = (self.host(to), self.place_of_double(word));
+        self.asm.load(X86::EVEX_Vbroadcastsd_zmm_k1z_xmmm64, to, place);
+    }
+
+    /// Where a double stands; one that is missing makes code that cannot be encoded.
+    pub(super) fn place_of_double(&mut self, word: u64) -> MemoryOperand {
+        let index = doubles().iter().position(|other| *other == word);
         if index.is_none() {
             self.asm.put(Ok(Instruction::default()));
         }
-        let (to, place) = (self.host(to), behind_constants(8 * index.unwrap_or(0)));
-        self.asm.load(X86::EVEX_Vbroadcastsd_zmm_k1z_xmmm64, to, place);
+        behind_constants(8 * index.unwrap_or(0))
     }
 
     fn compare_float(&mut self, predicate: u32, x: u8, number: f32) -> u8 {

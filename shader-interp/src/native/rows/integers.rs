@@ -74,7 +74,7 @@ impl Part<'_> {
         self.compare(signed, predicate, x, y)
     }
 
-    pub(super) fn compare(&mut self, signed: bool, predicate: u32, x: u8, y: Source) -> u8 {
+    pub(in crate::native) fn compare(&mut self, signed: bool, predicate: u32, x: u8, y: Source) -> u8 {
         if self.form == Form::Avx512 {
             let k = self.host_mask();
             let code = match signed {
