@@ -3,12 +3,13 @@
 //! What is `unsafe` about machine code is here and in [`super::executable`]. It rests on four things: the
 //! translator emits code for verified programs only, so that registers, masks and targets are in range; a
 //! strand's files have the sizes that the verifier knew ([`state`](fn@state) checks it) and nobody else
-//! touches them meanwhile; views and workgroup memory are mapped as long as the strand runs, the code keeps
-//! to their bounds, and what it does to their bytes is what the rule of `pellucid_memory::raw` says; and the
+//! touches them meanwhile; views, workgroup memory and buffers that addresses reach are mapped as long as the
+//! strand runs, the code keeps to their bounds, and what it does to their bytes is what the rule of `pellucid_memory::raw` says; and the
 //! code is entered on hosts that have its instructions ([`Level`](crate::exec::level::Level) was detected).
 
 use super::NativeCode;
 use super::state::{self, State};
+use crate::code::{Opcode, Program, Space};
 use crate::exec::context::Context;
 use crate::exec::entry::{Ran, start_at};
 use crate::exec::launch::Workgroup;
@@ -118,6 +119,7 @@ fn state(
         private: strand.private.as_mut_ptr(),
         views: context.views.as_ptr().cast(),
         rasters: context.rasters.as_ptr().cast(),
+        reached: std::ptr::null(),
         workgroup,
         rows,
         streams: context.streams,
@@ -166,6 +168,7 @@ impl<M: MemorySystem> Visit<'_, '_, M> {
         let mut own = self.memory.workgroup_memory();
         let mut state = state(code, context, self.strand, (&raw mut own).cast(), rows::<M>);
         (state.alone, state.visit) = (self.control.alone.into(), (&raw mut *self).cast());
+        state.reached = self.memory.reached(context.program.memory.len()).as_ptr().cast();
         let mut place = code.place(pc);
         if place.is_null() {
             // SAFETY: the state is whole, and `visit` of the type that `rows` is for.
@@ -245,6 +248,10 @@ unsafe extern "sysv64" fn rows<M: MemorySystem>(state: *mut State, from: u32, to
         let place = visit.code.place(strand.pc);
         if !place.is_null() {
             (state.mask, state.fuel) = (strand.mask, strand.fuel);
+            if let Some(number) = physical(context.program, from) {
+                visit.memory.remember(number);
+                state.reached = visit.memory.reached(context.program.memory.len()).as_ptr().cast();
+            }
             // No reference to workgroup memory lives while machine code accesses it.
             // SAFETY: it is where `run` has put the view.
             unsafe { state.workgroup.cast::<MemoryView<'_>>().write(visit.memory.workgroup_memory()) };
@@ -252,4 +259,12 @@ unsafe extern "sysv64" fn rows<M: MemorySystem>(state: *mut State, from: u32, to
         }
         to = strand.pc + 1;
     }
+}
+
+/// The number of an access by physical addresses in the program's table.
+fn physical(program: &Program, row: u32) -> Option<usize> {
+    let inst = program.code.get(row as usize)?;
+    let listed = matches!(inst.op, Opcode::Load | Opcode::LoadUniform | Opcode::Store | Opcode::Atomic);
+    let entry = program.memory.get(inst.imm as usize).filter(|_| listed)?;
+    (entry.space == Space::Physical).then_some(inst.imm as usize)
 }

@@ -10,6 +10,7 @@
 //! Accesses keep their order within a part of the lanes; the first part is ahead of the second within a line,
 //! which no barrier is in: different invocations have no order there.
 
+mod load;
 pub(super) mod modify;
 mod narrow;
 mod private;
@@ -31,6 +32,8 @@ pub(super) const SIZE: Register = Register::R9;
 /// Predicates of comparisons of integers.
 const LESS_EQUAL: u32 = 2;
 const NOT_EQUAL: u32 = 4;
+const MORE: u32 = 6;
+const LESS: u32 = 1;
 
 /// Vector registers.
 type Words = SmallVec<[u16; 8]>;
@@ -61,6 +64,8 @@ pub(super) struct Access {
     /// Operands of read-modify-writes.
     value: Option<u16>,
     comparator: Option<u16>,
+    /// Its number in the program's table.
+    number: usize,
 }
 
 impl Access {
@@ -103,6 +108,7 @@ impl Access {
             words: (inst.dst..inst.dst + count).collect(),
             value: None,
             comparator: None,
+            number: 0,
         })
     }
 
@@ -119,6 +125,7 @@ impl Access {
             words: (0..bytes.div_ceil(4) as u16).collect(),
             value: None,
             comparator: None,
+            number: 0,
         }
     }
 
@@ -140,7 +147,12 @@ impl Access {
             },
         };
         let modifies = matches!(does, Does::Modify(_));
-        let plain = matches!(entry.space, Space::View(_) | Space::Workgroup(_));
+        let plain = match entry.space {
+            Space::View(_) | Space::Workgroup(_) => true,
+            // What is added fits into the host's instructions.
+            Space::Physical => entry.shift == 0 && entry.immediate < 1 << 30,
+            _ => false,
+        };
         if !plain || words.len() > 8 || (atomic || modifies) && (size != 4 || words.len() != 1) {
             return None;
         }
@@ -155,12 +167,16 @@ impl Access {
             words,
             value: modifies.then(|| entry.values.first().map(register)).flatten(),
             comparator: modifies.then(|| entry.comparator.first().map(register)).flatten(),
+            number: inst.imm as usize,
         })
     }
 
     /// Calls `each` with the vector registers: whether it is read, whether it is written.
     pub fn registers(&self, mut each: impl FnMut(u16, bool, bool)) {
         each(self.offset, true, false);
+        if self.is_physical() {
+            each(self.offset + 1, true, false);
+        }
         self.value.into_iter().chain(self.comparator).for_each(|register| each(register, true, false));
         let stores = self.does == Does::Store;
         self.words.iter().for_each(|register| each(*register, stores, !stores));
@@ -179,7 +195,12 @@ impl Access {
 
     /// Whether its memory is in the caches.
     fn is_near(&self) -> bool {
-        !matches!(self.space, Space::View(_))
+        matches!(self.space, Space::Workgroup(_) | Space::Private { .. })
+    }
+
+    /// Whether it is by physical addresses: in a line of its own, which [`Part::unless_reached`] begins.
+    pub fn is_physical(&self) -> bool {
+        self.space == Space::Physical
     }
 
     /// Bytes of all components.
@@ -272,10 +293,54 @@ impl Part<'_> {
         self.asm.immediate(code, to, number as i32);
     }
 
+    /// A field of the buffer that an access by physical addresses was to last; RAX is where all are.
+    fn reached(&mut self, access: &Access, of: usize) -> usize {
+        self.asm.load(X86::Mov_r64_rm64, Register::RAX, field(state::REACHED));
+        access.number * size_of::<MemoryView<'_>>() + of
+    }
+
+    /// Jumps if not all running lanes of an access by physical addresses are in the buffer where they were last.
+    pub fn unless_reached(&mut self, access: &Access, other: Label) {
+        let registers = [access.offset, access.offset + 1];
+        for part in 0..self.form.parts() {
+            self.begin_line(part);
+            self.begin_row(&registers.into_iter().map(|register| (register, u32::MAX)).collect());
+            let running = self.condition(RUNNING_MASK);
+            let [low, high] = registers.map(|register| self.read(register));
+            let (t, u) = (self.temporary(), self.temporary());
+            let (borrow, far) = (self.host_mask_but(running), self.host_mask_but(running));
+            let address = self.reached(access, MemoryView::ADDRESS) as i64;
+            let word =
+                |at: i64| MemoryOperand::with_base_displ_bcst_seg(Register::RAX, at, true, Register::None);
+            let [wide_t, wide_u, wide_low, wide_high] = [t, u, low, high].map(|k| self.host(k));
+            let less = X86::EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8;
+            self.asm.put(Instruction::with3(SUB.0, wide_t, wide_low, word(address)));
+            let to = Register::K0 + u32::from(borrow);
+            self.masked(running, Instruction::with4(less, to, wide_low, word(address), LESS));
+            self.asm.put(Instruction::with3(SUB.0, wide_u, wide_high, word(address + 4)));
+            let ones = self.constant(Constant::Ones);
+            self.masked(borrow, Instruction::with3(ADD.0, wide_u, wide_u, ones));
+            let to = Register::K0 + u32::from(far);
+            let set = X86::EVEX_Vptestmd_kr_k1_zmm_zmmm512b32;
+            self.masked(running, Instruction::with3(set, to, wide_u, wide_u));
+            self.asm.registers(X86::VEX_Kortestw_kr_kr, to, to);
+            self.jump(X86::Jne_rel32_64, other);
+            self.locate(access);
+            self.last_inside(access.immediate + access.bytes(), other);
+            self.spread_general(u, Register::EDX);
+            self.compare_under(running, far, t, u, MORE, false);
+            self.asm.registers(X86::VEX_Kortestw_kr_kr, to, to);
+            self.jump(X86::Jne_rel32_64, other);
+            self.end_row();
+            self.end_line();
+        }
+    }
+
     /// The access's memory, to `HOST` and `SIZE`.
-    fn locate(&mut self, space: Space) {
-        let (base, start) = match space {
+    fn locate(&mut self, access: &Access) {
+        let (base, start) = match access.space {
             Space::View(slot) => (VIEWS, usize::from(slot) * size_of::<MemoryView<'_>>()),
+            Space::Physical => (Register::RAX, self.reached(access, 0)),
             _ => {
                 self.asm.load(X86::Mov_r64_rm64, Register::RAX, field(state::WORKGROUP));
                 (Register::RAX, 0)
@@ -356,7 +421,15 @@ impl Part<'_> {
         self.jump(X86::Jne_rel32_64, to);
     }
 
-    fn compare_under(&mut self, condition: u8, to: u8, x: u8, y: u8, predicate: u32, signed: bool) {
+    pub(super) fn compare_under(
+        &mut self,
+        condition: u8,
+        to: u8,
+        x: u8,
+        y: u8,
+        predicate: u32,
+        signed: bool,
+    ) {
         let code = match signed {
             true => X86::EVEX_Vpcmpd_kr_k1_zmm_zmmm512b32_imm8,
             false => X86::EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8,
@@ -369,6 +442,12 @@ impl Part<'_> {
     /// Offsets times the access's power of two, in `t`, of which nothing else knows.
     fn scaled(&mut self, access: &Access, t: u8) {
         let x = self.read(access.offset);
+        if access.is_physical() {
+            let at = self.reached(access, MemoryView::ADDRESS) as i64;
+            let address = MemoryOperand::with_base_displ_bcst_seg(Register::RAX, at, true, Register::None);
+            let (to, low) = (self.host(t), self.host(x));
+            return self.asm.put(Instruction::with3(SUB.0, to, low, address));
+        }
         match access.shift {
             0 => self.unary(LOAD, t, Source::Host(x)),
             shift => self.by(SHL_BY, t, x, shift),
@@ -379,10 +458,14 @@ impl Part<'_> {
     /// scaled; those of a load of one place for all lanes, in the register that `first` is given, it keeps
     /// for later.
     fn offsets(&mut self, access: &Access, t: u8, first: impl FnOnce(&mut Self, u8)) -> Option<u32> {
-        let known =
-            self.known(access.offset).map(|word| (word << access.shift).wrapping_add(access.immediate));
+        let known = self.known(access.offset).filter(|_| !access.is_physical());
+        let known = known.map(|word| (word << access.shift).wrapping_add(access.immediate));
         match known {
             Some(_) => {}
+            None if access.does == Does::LoadUniform && access.is_physical() => {
+                self.scaled(access, t);
+                first(self, t);
+            }
             None if access.does == Does::LoadUniform => {
                 let x = self.read(access.offset);
                 first(self, x);
@@ -390,184 +473,6 @@ impl Part<'_> {
             None => self.scaled(access, t),
         }
         known
-    }
-
-    /// Loads a component of all lanes from RAX on, `end` bytes from there.
-    fn load_spread(&mut self, size: u32, end: u32, results: &[u8]) {
-        for (n, result) in results.iter().enumerate() {
-            let (from, to) = (at(end - size + 4 * n as u32), self.host(*result));
-            let narrow = match size {
-                1 => X86::Movzx_r32_rm8,
-                2 => X86::Movzx_r32_rm16,
-                _ => {
-                    self.asm.load(X86::EVEX_Vpbroadcastd_zmm_k1z_xmmm32, to, from);
-                    continue;
-                }
-            };
-            self.asm.load(narrow, Register::EDX, from);
-            self.asm.registers(X86::EVEX_Vpbroadcastd_zmm_k1z_r32, to, Register::EDX);
-        }
-    }
-
-    fn load(&mut self, access: &Access) {
-        // What may make code of its own comes before the first jump.
-        let running = self.condition(RUNNING_MASK);
-        let (t, u) = (self.temporary(), self.temporary());
-        let uniform = access.does == Does::LoadUniform;
-        let known = self.offsets(access, t, |machine, x| {
-            let (to, from) = (machine.host(u), machine.host(x));
-            let first = Instruction::with2(X86::EVEX_Vpcompressd_zmmm512_k1z_zmm, to, from);
-            machine.masked_zero(running, first);
-        });
-        let results: SmallVec<[u8; 8]> = access.words.iter().map(|_| self.temporary()).collect();
-        let k = self.host_mask_but(running);
-        let done = self.asm.label();
-        self.locate(access.space);
-        if uniform || known.is_some() {
-            match known {
-                Some(offset) => self.general(X86::Mov_r32_imm32, offset, Register::EAX),
-                None => self.first(u, access.shift, access.immediate),
-            }
-            results.iter().for_each(|k| self.zero_register(*k));
-            for (words, end) in access.components() {
-                self.unless_inside(end, done);
-                self.load_spread(access.size, end, &results[words]);
-            }
-        } else {
-            self.load_lanes(access, &results, (t, u), (running, k), done);
-        }
-        self.asm.bind(done);
-        for (register, k) in access.words.iter().zip(results) {
-            self.set(*register, k);
-        }
-    }
-
-    /// The lanes where the first condition holds load from the offsets in `t`; other lanes hold anything
-    /// then. Jumps to `done` or ends. `u` and the second condition are for its use.
-    pub(super) fn load_lanes(
-        &mut self,
-        access: &Access,
-        results: &[u8],
-        (t, u): (u8, u8),
-        (running, k): (u8, u8),
-        done: Label,
-    ) {
-        let (other, general) = (self.asm.label(), self.asm.label());
-        if let Some(steps) = access.stride() {
-            self.binary(SUB, u, t, Source::Constant(steps));
-            self.unless_equal(u, results[0], running, k, other);
-            self.first(u, 0, access.immediate);
-            self.unless_inside(16 * access.bytes(), general);
-            if !access.is_near() {
-                self.asm.put(Instruction::with1(X86::Prefetcht0_m8, at(AHEAD)));
-            }
-            self.load_block(access, results, t, u);
-            self.jump(X86::Jmp_rel32_64, done);
-            self.asm.bind(other);
-        }
-        self.unless_equal(t, u, running, k, general);
-        self.first(t, 0, access.immediate);
-        self.unless_inside(access.bytes(), general);
-        for (words, end) in access.components() {
-            self.load_spread(access.size, end, &results[words]);
-        }
-        self.jump(X86::Jmp_rel32_64, done);
-        self.asm.bind(general);
-        results.iter().for_each(|k| self.zero_register(*k));
-        self.add_immediate(t, u, access.immediate);
-        if access.size < 4 || access.atomic {
-            self.load_each(access, results, (t, u), (running, k), done);
-        } else {
-            self.gather(access, results, (t, u), (running, k), done);
-        }
-    }
-
-    /// Consecutive lanes, from RAX on, all in bounds.
-    fn load_block(&mut self, access: &Access, results: &[u8], t: u8, u: u8) {
-        let first = self.host(results[0]);
-        match (access.size, results) {
-            (1, _) => self.asm.load(X86::EVEX_Vpmovzxbd_zmm_k1z_xmmm128, first, at(0)),
-            (2, _) => self.asm.load(X86::EVEX_Vpmovzxwd_zmm_k1z_ymmm256, first, at(0)),
-            (_, [_]) => self.asm.load(WHOLE, first, at(0)),
-            (_, [low, high]) => {
-                for (to, lanes) in [(low, Constant::Even), (high, Constant::Odd)] {
-                    self.asm.load(WHOLE, self.host(*to), at(0));
-                    self.unary(LOAD, u, Source::Constant(lanes));
-                    let (to, lanes) = (self.host(*to), self.host(u));
-                    self.asm.put(Instruction::with3(PERMUTE, to, lanes, at(64)));
-                }
-            }
-            (_, [a, b, c, d]) => {
-                // Two of the four words of eight lanes each, then of all lanes.
-                for (x, y, z, lanes) in [(a, b, t, Constant::Fourths01), (c, d, t, Constant::Fourths23)] {
-                    self.unary(LOAD, u, Source::Constant(lanes));
-                    let (x, y, z, lanes) = (self.host(*x), self.host(*y), self.host(z), self.host(u));
-                    self.asm.load(WHOLE, y, at(0));
-                    self.asm.put(Instruction::with3(PERMUTE, y, lanes, at(64)));
-                    self.asm.load(WHOLE, z, at(128));
-                    self.asm.put(Instruction::with3(PERMUTE, z, lanes, at(192)));
-                    self.asm.put(Instruction::with4(HALVES, x, y, z, 0x44u32));
-                    self.asm.put(Instruction::with4(HALVES, y, y, z, 0xeeu32));
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn gather(
-        &mut self,
-        access: &Access,
-        results: &[u8],
-        (t, u): (u8, u8),
-        (running, k): (u8, u8),
-        done: Label,
-    ) {
-        // Indices are signed: from the middle of 4 GiB on.
-        self.binary(XOR, t, t, Source::Constant(Constant::Sign));
-        self.general(X86::Mov_r32_imm32, 1 << 31, Register::EAX);
-        self.asm.registers(X86::Add_r64_rm64, HOST, Register::RAX);
-        for (words, end) in access.components() {
-            self.last_inside(end, done);
-            self.asm.registers(X86::Add_r32_rm32, Register::EDX, Register::EAX);
-            self.spread_general(u, Register::EDX);
-            for (n, word) in words.enumerate() {
-                self.compare_under(running, k, t, u, LESS_EQUAL, true);
-                let (from, to) = (self.host(t), self.host(results[word]));
-                let from = based(HOST, from, end - access.size + 4 * n as u32);
-                self.masked(k, Instruction::with2(X86::EVEX_Vpgatherdd_zmm_k1_vm32z, to, from));
-            }
-        }
-    }
-
-    /// Loads of active lanes, one after the other.
-    fn load_each(
-        &mut self,
-        access: &Access,
-        results: &[u8],
-        (t, u): (u8, u8),
-        (running, k): (u8, u8),
-        done: Label,
-    ) {
-        let offsets = self.host(t);
-        self.asm.store(KEEP, field(state::OFFSETS), offsets);
-        for (words, end) in access.components() {
-            self.last_inside(end, done);
-            self.spread_general(u, Register::EDX);
-            self.compare_under(running, k, t, u, LESS_EQUAL, false);
-            let result = self.host(results[words.start]);
-            self.asm.store(KEEP, field(state::RESULTS), result);
-            self.each_lane(k, |part| {
-                let load = match access.size {
-                    1 => X86::Movzx_r32_rm8,
-                    2 => X86::Movzx_r32_rm16,
-                    _ => X86::Mov_r32_rm32,
-                };
-                part.asm.load(X86::Mov_r32_rm32, Register::EAX, lane(state::OFFSETS));
-                part.asm.load(load, Register::EDX, at(end - access.size));
-                part.asm.store(X86::Mov_rm32_r32, lane(state::RESULTS), Register::EDX);
-            });
-            self.asm.load(WHOLE, result, field(state::RESULTS));
-        }
     }
 
     /// For each lane where `condition` holds, in ascending order, with its number in RDI.

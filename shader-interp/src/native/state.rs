@@ -50,6 +50,8 @@ pub(super) struct State {
     pub views: *const MemoryView<'static>,
     /// The images of the program's image operations.
     pub rasters: *const Raster<'static>,
+    /// The buffers that accesses by physical addresses were to last, by their numbers in the program's table.
+    pub reached: *const MemoryView<'static>,
     /// Workgroup memory: a view.
     pub workgroup: *mut MemoryView<'static>,
     /// Runs the instructions from one number to before another; the place where the code goes on, or null.
@@ -92,6 +94,7 @@ pub(super) const MASKS: usize = offset_of!(State, masks);
 pub(super) const PRIVATE: usize = offset_of!(State, private);
 pub(super) const VIEWS: usize = offset_of!(State, views);
 pub(super) const RASTERS: usize = offset_of!(State, rasters);
+pub(super) const REACHED: usize = offset_of!(State, reached);
 pub(super) const WORKGROUP: usize = offset_of!(State, workgroup);
 pub(super) const ROWS: usize = offset_of!(State, rows);
 pub(super) const STREAMS: usize = offset_of!(State, streams);

@@ -11,6 +11,8 @@ use crate::exec::entry::run;
 use crate::exec::run::Control;
 use crate::exec::strand::{Step, Strand};
 use crate::interface::{Grid, Resources};
+use pellucid_memory::access::Reference;
+use pellucid_memory::device::MemoryRange;
 use pellucid_memory::plain::PlainMemory;
 use pellucid_memory::system::{Lanes, MemorySystem, MemoryView};
 
@@ -25,14 +27,19 @@ fn state(strand: &Strand) -> (Vec<Lanes>, Vec<u32>, [u32; 4], Vec<Lanes>) {
 struct Side<'a> {
     strand: Strand,
     memory: PlainMemory<'a>,
+    /// What has addresses.
+    buffers: &'a [MemoryRange],
     words: [Vec<u32>; 2],
+    /// Bytes of the last word of each view that are not in it.
+    cut: u64,
 }
 
 impl Side<'_> {
     fn run(&mut self, level: Level, program: &Program, tier: Tier) -> Result<Step, String> {
         let resources = Resources::default();
         let mut context = Context::new(program, &Grid { base: [0; 3], groups: [1; 3] }, &resources);
-        context.views = self.words.iter_mut().map(|words| MemoryView::of_words(words)).collect();
+        let views = self.words.iter_mut().map(|words| MemoryView::of_words(words));
+        context.views = views.map(|view| view.part(0, view.size() - self.cut)).collect();
         context.tier = tier;
         let control = Control { alone: true, every: false };
         run(level, &context, &mut self.strand, &mut self.memory, &control).map_err(|_| "a trap".into())
@@ -56,6 +63,11 @@ fn differ(seed: u64, mut generator: Generator, level: Level) -> Result<usize, St
     values[VECTORS as usize + 1] = Lanes(std::array::from_fn(|j| j as u32 / 16 * 3));
     values[VECTORS as usize + 2] = Lanes(std::array::from_fn(|_| generator.random.below(90u32)));
     values[VECTORS as usize + 3] = Lanes([generator.random.below(9u32); 32]);
+    for (kind, lane) in (0..ADDRESSES).flat_map(|kind| (0..32).map(move |lane| (kind, lane))) {
+        let address = address(kind, lane as u64, &mut generator.random);
+        let pair = usize::from(POINTERS + 2 * kind);
+        (values[pair].0[lane], values[pair + 1].0[lane]) = (address as u32, (address >> 32) as u32);
+    }
     let (program, mut random) = generator.program();
     let words: [Vec<u32>; 2] = std::array::from_fn(|k| (0..WORDS[k]).map(|_| random.bits() as u32).collect());
     let resources = Resources::default();
@@ -75,10 +87,18 @@ fn differ(seed: u64, mut generator: Generator, level: Level) -> Result<usize, St
         start.mask = random.bits() as u32 | 1;
         start.live = start.mask;
     }
-    let [mut one, mut two] = std::array::from_fn(|_| {
-        let mut memory = PlainMemory::new(&[]);
+    let filled: [Vec<u32>; 2] =
+        std::array::from_fn(|_| (0..BUFFER_WORDS).map(|_| random.bits() as u32).collect());
+    let buffers: [[MemoryRange; 2]; 2] = std::array::from_fn(|_| {
+        std::array::from_fn(|k| {
+            MemoryRange::of_words(&filled[k], BUFFERS[k], Reference(k as u32)).expect("memory")
+        })
+    });
+    let [mut one, mut two] = std::array::from_fn(|side| {
+        let buffers = &buffers[side];
+        let mut memory = PlainMemory::new(buffers);
         memory.workgroup_begin(0, 4 * WORDS[2] as u32, true);
-        Side { strand: start.clone(), memory, words: words.clone() }
+        Side { strand: start.clone(), memory, buffers, words: words.clone(), cut: seed % 8 / 2 }
     });
     for round in 0..6 {
         let fuel = 1 + random.below(30u32);
@@ -87,6 +107,9 @@ fn differ(seed: u64, mut generator: Generator, level: Level) -> Result<usize, St
         let right = two.run(level, &program, Tier::Compiled)?;
         let (is, should) = (state(&two.strand), state(&one.strand));
         let memories = one.words == two.words && one.workgroup() == two.workgroup();
+        let in_buffers = |side: &Side<'_>| side.buffers.iter().map(MemoryRange::words).collect::<Vec<_>>();
+        let (theirs, mine) = (in_buffers(&one), in_buffers(&two));
+        let memories = memories && theirs == mine;
         if left == right && is == should && memories {
             if left == Step::Done {
                 break;
@@ -104,6 +127,11 @@ fn differ(seed: u64, mut generator: Generator, level: Level) -> Result<usize, St
         }
         for k in (0..WORDS[1]).filter(|k| one.words[1][*k] != two.words[1][*k]) {
             text += &format!("view1[{k}]: {:08x}, not {:08x}\n", two.words[1][k], one.words[1][k]);
+        }
+        for (k, buffer) in theirs.iter().enumerate() {
+            for at in (0..buffer.len()).filter(|at| mine[k][*at] != buffer[*at]) {
+                text += &format!("buffer{k}[{at}]: {:08x}, not {:08x}\n", mine[k][at], buffer[at]);
+            }
         }
         let (mine, theirs) = (two.workgroup(), one.workgroup());
         for k in (0..mine.len()).filter(|k| mine[*k] != theirs[*k]) {

@@ -278,6 +278,12 @@ impl<'a> Translator<'a> {
             self.exits.push((other, Exit::Interpreted(region, row)));
             self.part.unless_kind(image, other);
         }
+        let physical = Access::of(self.part.code, &code[row]).filter(Access::is_physical);
+        if let Some(access) = &physical {
+            let other = self.asm().label();
+            self.exits.push((other, Exit::Interpreted(region, row)));
+            self.part.unless_reached(access, other);
+        }
         self.each_part(lanes, control, image.as_ref());
         if let Some(control) = control {
             self.control(control);

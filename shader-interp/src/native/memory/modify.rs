@@ -22,7 +22,7 @@ impl Part<'_> {
         self.scaled(access, t);
         let value = self.read(value);
         let comparator = access.comparator.map(|register| self.read(register));
-        self.locate(access.space);
+        self.locate(access);
         self.add_immediate(t, u, access.immediate);
         let locked = !matches!(access.space, Space::Workgroup(_));
         let wanted = self.reads[*result as usize];

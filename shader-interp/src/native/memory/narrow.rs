@@ -53,7 +53,7 @@ impl Part<'_> {
         });
         let results: SmallVec<[u8; 8]> = access.words.iter().map(|_| self.temporary()).collect();
         let done = self.asm.label();
-        self.locate(access.space);
+        self.locate(access);
         if uniform || known.is_some() {
             results.iter().for_each(|k| self.zero_register(*k));
             match known {
@@ -143,7 +143,7 @@ impl Part<'_> {
         self.scaled(access, t);
         let values: SmallVec<[u8; 8]> = access.words.iter().map(|register| self.read(*register)).collect();
         let (done, general) = (self.asm.label(), self.asm.label());
-        self.locate(access.space);
+        self.locate(access);
         if let &[value] = &values[..] {
             let part = self.asm.label();
             self.binary(SUB, u, t, Source::Constant(Constant::Steps4));

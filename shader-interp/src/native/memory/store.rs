@@ -17,7 +17,7 @@ impl Part<'_> {
         self.scaled(access, t);
         let values: SmallVec<[u8; 8]> = access.words.iter().map(|register| self.read(*register)).collect();
         let k = self.host_mask_but(running);
-        self.locate(access.space);
+        self.locate(access);
         self.store_lanes(access, &values, [t, u, v, w], (running, k));
     }
 

@@ -15,7 +15,10 @@ pub(super) const VECTORS: u16 = 44;
 /// Behind them: offsets that are never written (lanes, halves of lanes, any, one), and what loads write, of
 /// which lanes that do not run may hold anything.
 const OFFSETS: u16 = 4;
-pub(super) const LOADED: u16 = VECTORS + OFFSETS;
+/// Then pairs of registers: addresses in the buffers ([`address`]).
+pub(super) const ADDRESSES: u16 = 6;
+pub(super) const POINTERS: u16 = VECTORS + OFFSETS;
+pub(super) const LOADED: u16 = POINTERS + 2 * ADDRESSES;
 pub(super) const ALL_VECTORS: u16 = LOADED + 8;
 /// Words of the view that is only read, of the other one, of workgroup memory, and of private memory.
 pub(super) const WORDS: [usize; 3] = [300, 281, 64];
@@ -69,6 +72,25 @@ const GROUPS: [(GroupFold, GroupKind, Scalar); 24] = {
         (IAdd, Reduce, Scalar::I16),
     ]
 };
+
+/// The buffers that have addresses, so many words each; 4 GiB end in the first one.
+pub(super) const BUFFERS: [u64; 2] = [0x1_ffff_fe00, 0x5_0000_1000];
+pub(super) const BUFFER_WORDS: usize = 400;
+
+/// The address of a lane in pair `kind`: lanes apart, one after the other, in two buffers, all at one place,
+/// in steps of 16 bytes, anywhere.
+pub(super) fn address(kind: u16, lane: u64, random: &mut Random) -> u64 {
+    let [first, second] = BUFFERS;
+    match kind {
+        0 => first + 32 * lane,
+        1 => first + 4 * lane,
+        2 if lane < 16 => first + 32 * lane,
+        2 => second + 32 * (lane - 16),
+        3 => second + 40,
+        4 => first + 16 * lane,
+        _ => first + 4 * random.below(200u64),
+    }
+}
 
 /// Any shader: its metadata are those of the random programs.
 const SHADER: &[u8] = include_bytes!("../../../tests/exec/shaders/chains.spv");
@@ -169,13 +191,15 @@ impl Generator {
             Space::View(1),
             Space::Workgroup(Reference(0)),
             Space::Private { start: 4, end: 44 },
+            Space::Physical,
         ]);
         let only_loads = self.only_loads;
         let space = match space {
-            Space::Private { .. } if only_loads => Space::View(0),
+            Space::Private { .. } | Space::Physical if only_loads => Space::View(0),
             space => space,
         };
         let private = matches!(space, Space::Private { .. });
+        let physical = space == Space::Physical;
         let shared = !private && space != Space::View(0);
         let kind = if only_loads { 0 } else { self.random.below(if shared { 3u32 } else { 2 }) };
         let (loads, modifies) = (kind == 0 || space == Space::View(0), kind == 2);
@@ -206,6 +230,12 @@ impl Generator {
             3 => self.random.below(40u32) * 4,
             4 => self.random.below(1400u32),
             _ => 0u32.wrapping_sub(self.random.below(20u32)),
+        };
+        // What lies outside of the buffers traps.
+        let pair = if apart { self.random.pick(&[0, 2]) } else { self.random.below(ADDRESSES) };
+        let (offset, shift, immediate) = match physical {
+            true => (POINTERS + 2 * pair, 0, 4 * self.random.below(40u32)),
+            false => (offset, shift, immediate),
         };
         let values = (0..words).map(|_| self.vector(1, false).into()).collect();
         let op = self.random.pick(&[
@@ -246,8 +276,9 @@ impl Generator {
             visible: false,
         });
         let values: Vec<u16> = self.memory[entry].values.iter().map(|value| *value as u16).collect();
-        let fast = size == 4 && access.atomic.is_none() && self.random.chance(60) || private;
-        let uniform = (offset < PINS || offset == VECTORS + 3) && self.random.chance(60);
+        let fast = size == 4 && access.atomic.is_none() && !physical && self.random.chance(60) || private;
+        let one = offset < PINS || offset == VECTORS + 3 || physical && pair == 3;
+        let uniform = one && self.random.chance(60);
         let (slot, workgroup) = match space {
             Space::View(slot) => (slot, false),
             _ => (0, true),

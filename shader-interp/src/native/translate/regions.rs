@@ -109,14 +109,17 @@ impl Translator<'_> {
                 || follows.is_some_and(|next| {
                     (*next == Treatment::Interpreted) != (self.kinds[row] == Treatment::Interpreted)
                 });
-            let image = inst.op == Opcode::Image && self.kinds[row] == Treatment::Lanes;
-            let alone = image || is_across(self.part.code, inst) && self.kinds[row] == Treatment::Lanes;
+            let lanes = self.kinds[row] == Treatment::Lanes;
+            let physical = || Access::of(self.part.code, inst).is_some_and(|access| access.is_physical());
+            // Which memory it is, the code finds out first: it may be the interpreter's.
+            let asks = lanes && (inst.op == Opcode::Image || physical());
+            let alone = asks || lanes && is_across(self.part.code, inst);
             begins[row] |= alone;
             if (ends || alone) && row + 1 < code.len() {
                 begins[row + 1] = true;
             }
             let region = self.region(row);
-            if image
+            if asks
                 && region.is_some_and(|region| self.regions[region].rows.start != row + 1)
                 && self.region(row + 1) == region
             {

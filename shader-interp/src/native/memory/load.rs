@@ -1,0 +1,313 @@
+//! Loads of lanes.
+
+use super::super::assembler::Label;
+use super::super::operation::{Constant, LOAD, SHL_BY, SHR, SHR_BY, SUB, U_MIN, XOR};
+use super::super::registers::{Part, RUNNING_MASK, Source};
+use super::super::state;
+use super::{
+    AHEAD, Access, Does, HALVES, HOST, KEEP, LESS_EQUAL, MORE, PERMUTE, SIZE, WHOLE, Words, at, based, field,
+    lane,
+};
+use iced_x86::{Code as X86, Instruction, Register};
+use smallvec::SmallVec;
+
+impl Access {
+    /// The same of words of 32 bits, if components of fewer make up one, two or four.
+    fn of_words(&self) -> Option<Access> {
+        let count = match self.bytes() {
+            _ if self.size >= 4 || self.atomic || self.words.len() == 1 => return None,
+            bytes @ (4 | 8 | 16) => bytes as u16 / 4,
+            _ => return None,
+        };
+        let words: Words = (0..count).collect();
+        Some(Access { size: 4, words, value: None, comparator: None, ..*self })
+    }
+}
+
+impl Part<'_> {
+    /// Loads a component of all lanes from RAX on, `end` bytes from there.
+    fn load_spread(&mut self, size: u32, end: u32, results: &[u8]) {
+        for (n, result) in results.iter().enumerate() {
+            let (from, to) = (at(end - size + 4 * n as u32), self.host(*result));
+            let narrow = match size {
+                1 => X86::Movzx_r32_rm8,
+                2 => X86::Movzx_r32_rm16,
+                _ => {
+                    self.asm.load(X86::EVEX_Vpbroadcastd_zmm_k1z_xmmm32, to, from);
+                    continue;
+                }
+            };
+            self.asm.load(narrow, Register::EDX, from);
+            self.asm.registers(X86::EVEX_Vpbroadcastd_zmm_k1z_r32, to, Register::EDX);
+        }
+    }
+
+    pub(super) fn load(&mut self, access: &Access) {
+        // What may make code of its own comes before the first jump.
+        let running = self.condition(RUNNING_MASK);
+        let (t, u) = (self.temporary(), self.temporary());
+        let uniform = access.does == Does::LoadUniform;
+        let known = self.offsets(access, t, |machine, x| {
+            let (to, from) = (machine.host(u), machine.host(x));
+            let first = Instruction::with2(X86::EVEX_Vpcompressd_zmmm512_k1z_zmm, to, from);
+            machine.masked_zero(running, first);
+        });
+        let results: SmallVec<[u8; 8]> = access.words.iter().map(|_| self.temporary()).collect();
+        let k = self.host_mask_but(running);
+        let done = self.asm.label();
+        self.locate(access);
+        if uniform || known.is_some() {
+            match known {
+                Some(offset) => self.general(X86::Mov_r32_imm32, offset, Register::EAX),
+                None => self.first(u, access.shift, access.immediate),
+            }
+            results.iter().for_each(|k| self.zero_register(*k));
+            for (words, end) in access.components() {
+                self.unless_inside(end, done);
+                self.load_spread(access.size, end, &results[words]);
+            }
+        } else {
+            self.load_lanes(access, &results, (t, u), (running, k), done);
+        }
+        self.asm.bind(done);
+        for (register, k) in access.words.iter().zip(results) {
+            self.set(*register, k);
+        }
+    }
+
+    /// The lanes where the first condition holds load from the offsets in `t`; other lanes hold anything
+    /// then. Jumps to `done` or ends. `u` and the second condition are for its use.
+    pub(in crate::native) fn load_lanes(
+        &mut self,
+        access: &Access,
+        results: &[u8],
+        (t, u): (u8, u8),
+        conditions: (u8, u8),
+        done: Label,
+    ) {
+        let Some(of_words) = access.of_words() else {
+            return self.load_together(access, results, (t, u), conditions, (None, done));
+        };
+        let (loaded, beyond) = (self.asm.label(), self.asm.label());
+        let words = &results[..of_words.words.len()];
+        self.load_together(&of_words, words, (t, u), conditions, (Some(beyond), loaded));
+        self.asm.bind(loaded);
+        // The last ones first: no word is overwritten that has parts still.
+        let (bits, parts) = (8 * access.size, 4 / access.size as usize);
+        for k in (0..results.len()).rev() {
+            let part = (k % parts) as u32;
+            self.by(SHL_BY, results[k], words[k / parts], 32 - bits * (part + 1));
+            self.by(SHR_BY, results[k], results[k], 32 - bits);
+        }
+        self.jump(X86::Jmp_rel32_64, done);
+        self.asm.bind(beyond);
+        self.load_apart(access, results, (t, u), conditions, done);
+    }
+
+    /// Lanes that follow one another, or are at one place, together. Jumps to `beyond`, if that is given,
+    /// where an access is not in bounds as a whole.
+    fn load_together(
+        &mut self,
+        access: &Access,
+        results: &[u8],
+        (t, u): (u8, u8),
+        (running, k): (u8, u8),
+        (beyond, done): (Option<Label>, Label),
+    ) {
+        let (other, general) = (self.asm.label(), self.asm.label());
+        if let Some(steps) = access.stride() {
+            self.binary(SUB, u, t, Source::Constant(steps));
+            self.unless_equal(u, results[0], running, k, other);
+            self.first(u, 0, access.immediate);
+            self.unless_inside(16 * access.bytes(), general);
+            if !access.is_near() {
+                self.asm.put(Instruction::with1(X86::Prefetcht0_m8, at(AHEAD)));
+            }
+            self.load_block(access, results, t, u);
+            self.jump(X86::Jmp_rel32_64, done);
+            self.asm.bind(other);
+        }
+        self.unless_equal(t, u, running, k, general);
+        self.first(t, 0, access.immediate);
+        self.unless_inside(access.bytes(), general);
+        for (words, end) in access.components() {
+            self.load_spread(access.size, end, &results[words]);
+        }
+        self.jump(X86::Jmp_rel32_64, done);
+        self.asm.bind(general);
+        if let Some(beyond) = beyond {
+            self.unless_all_inside(access, (t, u), (running, k), beyond);
+        }
+        self.load_apart(access, results, (t, u), (running, k), done);
+    }
+
+    /// Jumps if some lane's access is not in bounds as a whole.
+    fn unless_all_inside(
+        &mut self,
+        access: &Access,
+        (t, u): (u8, u8),
+        (running, k): (u8, u8),
+        beyond: Label,
+    ) {
+        let end = access.immediate.saturating_add(access.bytes());
+        if end > i32::MAX as u32 {
+            return self.jump(X86::Jmp_rel32_64, beyond);
+        }
+        self.last_inside(end, beyond);
+        self.spread_general(u, Register::EDX);
+        self.compare_under(running, k, t, u, MORE, false);
+        let outside = Register::K0 + u32::from(k);
+        self.asm.registers(X86::VEX_Kortestw_kr_kr, outside, outside);
+        self.jump(X86::Jne_rel32_64, beyond);
+    }
+
+    /// Each lane from its own place.
+    fn load_apart(
+        &mut self,
+        access: &Access,
+        results: &[u8],
+        (t, u): (u8, u8),
+        (running, k): (u8, u8),
+        done: Label,
+    ) {
+        results.iter().for_each(|k| self.zero_register(*k));
+        self.add_immediate(t, u, access.immediate);
+        if access.atomic {
+            self.load_each(access, results, (t, u), (running, k), done);
+        } else if access.size < 4 {
+            self.gather_parts(access, results, (t, u), (running, k), done);
+        } else {
+            self.gather(access, results, (t, u), (running, k), done);
+        }
+    }
+
+    /// Consecutive lanes, from RAX on, all in bounds.
+    fn load_block(&mut self, access: &Access, results: &[u8], t: u8, u: u8) {
+        let first = self.host(results[0]);
+        match (access.size, results) {
+            (1, _) => self.asm.load(X86::EVEX_Vpmovzxbd_zmm_k1z_xmmm128, first, at(0)),
+            (2, _) => self.asm.load(X86::EVEX_Vpmovzxwd_zmm_k1z_ymmm256, first, at(0)),
+            (_, [_]) => self.asm.load(WHOLE, first, at(0)),
+            (_, [low, high]) => {
+                for (to, lanes) in [(low, Constant::Even), (high, Constant::Odd)] {
+                    self.asm.load(WHOLE, self.host(*to), at(0));
+                    self.unary(LOAD, u, Source::Constant(lanes));
+                    let (to, lanes) = (self.host(*to), self.host(u));
+                    self.asm.put(Instruction::with3(PERMUTE, to, lanes, at(64)));
+                }
+            }
+            (_, [a, b, c, d]) => {
+                // Two of the four words of eight lanes each, then of all lanes.
+                for (x, y, z, lanes) in [(a, b, t, Constant::Fourths01), (c, d, t, Constant::Fourths23)] {
+                    self.unary(LOAD, u, Source::Constant(lanes));
+                    let (x, y, z, lanes) = (self.host(*x), self.host(*y), self.host(z), self.host(u));
+                    self.asm.load(WHOLE, y, at(0));
+                    self.asm.put(Instruction::with3(PERMUTE, y, lanes, at(64)));
+                    self.asm.load(WHOLE, z, at(128));
+                    self.asm.put(Instruction::with3(PERMUTE, z, lanes, at(192)));
+                    self.asm.put(Instruction::with4(HALVES, x, y, z, 0x44u32));
+                    self.asm.put(Instruction::with4(HALVES, y, y, z, 0xeeu32));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn gather(
+        &mut self,
+        access: &Access,
+        results: &[u8],
+        (t, u): (u8, u8),
+        (running, k): (u8, u8),
+        done: Label,
+    ) {
+        // Indices are signed: from the middle of 4 GiB on.
+        self.binary(XOR, t, t, Source::Constant(Constant::Sign));
+        self.general(X86::Mov_r32_imm32, 1 << 31, Register::EAX);
+        self.asm.registers(X86::Add_r64_rm64, HOST, Register::RAX);
+        for (words, end) in access.components() {
+            self.last_inside(end, done);
+            self.asm.registers(X86::Add_r32_rm32, Register::EDX, Register::EAX);
+            self.spread_general(u, Register::EDX);
+            for (n, word) in words.enumerate() {
+                self.compare_under(running, k, t, u, LESS_EQUAL, true);
+                let (from, to) = (self.host(t), self.host(results[word]));
+                let from = based(HOST, from, end - access.size + 4 * n as u32);
+                self.masked(k, Instruction::with2(X86::EVEX_Vpgatherdd_zmm_k1_vm32z, to, from));
+            }
+        }
+    }
+
+    /// Components of less than a word, out of the word from their first byte on, or out of the last one.
+    fn gather_parts(
+        &mut self,
+        access: &Access,
+        results: &[u8],
+        (t, u): (u8, u8),
+        (running, k): (u8, u8),
+        done: Label,
+    ) {
+        let (small, bits) = (self.asm.label(), 8 * access.size);
+        self.asm.put(Instruction::with2(X86::Cmp_rm64_imm8, SIZE, 4));
+        self.jump(X86::Jb_rel32_64, small);
+        for (words, end) in access.components() {
+            let (to, start) = (results[words.start], end - access.size);
+            // The next result's register, and behind the last one that of the offsets.
+            let word = results.get(words.end).copied().unwrap_or(t);
+            self.last_inside(end, done);
+            self.spread_general(u, Register::EDX);
+            self.compare_under(running, k, t, u, LESS_EQUAL, false);
+            self.last_inside(4, done);
+            self.spread_general(to, Register::EDX);
+            self.unary(LOAD, u, Source::Host(t));
+            self.add_immediate(u, word, start);
+            self.binary(U_MIN, to, to, Source::Host(u));
+            self.binary(SUB, u, u, Source::Host(to));
+            self.by(SHL_BY, u, u, 3);
+            // Indices are signed: from the middle of 4 GiB on.
+            self.binary(XOR, to, to, Source::Constant(Constant::Sign));
+            self.general(X86::Mov_r32_imm32, 1 << 31, Register::EAX);
+            self.asm.registers(X86::Add_r64_rm64, Register::RAX, HOST);
+            self.zero_register(word);
+            let (from, loaded) = (based(Register::RAX, self.host(to), 0), self.host(word));
+            self.masked(k, Instruction::with2(X86::EVEX_Vpgatherdd_zmm_k1_vm32z, loaded, from));
+            self.binary(SHR, to, word, Source::Host(u));
+            self.by(SHL_BY, to, to, 32 - bits);
+            self.by(SHR_BY, to, to, 32 - bits);
+        }
+        self.jump(X86::Jmp_rel32_64, done);
+        self.asm.bind(small);
+        self.load_each(access, results, (t, u), (running, k), done);
+    }
+
+    /// Loads of active lanes, one after the other.
+    fn load_each(
+        &mut self,
+        access: &Access,
+        results: &[u8],
+        (t, u): (u8, u8),
+        (running, k): (u8, u8),
+        done: Label,
+    ) {
+        let offsets = self.host(t);
+        self.asm.store(KEEP, field(state::OFFSETS), offsets);
+        for (words, end) in access.components() {
+            self.last_inside(end, done);
+            self.spread_general(u, Register::EDX);
+            self.compare_under(running, k, t, u, LESS_EQUAL, false);
+            let result = self.host(results[words.start]);
+            self.asm.store(KEEP, field(state::RESULTS), result);
+            self.each_lane(k, |part| {
+                let load = match access.size {
+                    1 => X86::Movzx_r32_rm8,
+                    2 => X86::Movzx_r32_rm16,
+                    _ => X86::Mov_r32_rm32,
+                };
+                part.asm.load(X86::Mov_r32_rm32, Register::EAX, lane(state::OFFSETS));
+                part.asm.load(load, Register::EDX, at(end - access.size));
+                part.asm.store(X86::Mov_rm32_r32, lane(state::RESULTS), Register::EDX);
+            });
+            self.asm.load(WHOLE, result, field(state::RESULTS));
+        }
+    }
+}
