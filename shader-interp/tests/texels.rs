@@ -335,14 +335,19 @@ fn samples_are_the_same_in_both_tiers() {
         "R16G16B16A16_SFLOAT",
         "R32_SFLOAT",
         "R32G32B32A32_SFLOAT",
+        "B8G8R8A8_SRGB",
+        "B10G11R11_UFLOAT_PACK32",
     ];
     for (n, name) in names.into_iter().enumerate() {
         let info = FORMATS.iter().find(|info| info.name.strip_prefix("VK_FORMAT_") == Some(name));
         let info = info.expect("a format");
         for case in 0..20u32 {
-            let [linear, uneven] = [case % 2 == 0, case % 5 == 4];
+            let [linear, uneven] = [case % 2 == 0, case % 5 == 4 || case % 4 == 3];
             let address = [0, 1, 2].map(|k| [0, 1, 2, 4, 3][((case / 2 + k * n as u32) % 5) as usize]);
-            let sampler = Sampler { mag_linear: linear, min_linear: linear, address, ..SAMPLER };
+            let one = 1f32.to_bits();
+            let borders = [[0; 4], [0, 0, 0, one], [one; 4], [one, 0, one, 0x3f00_0000]];
+            let border = borders[(case / 3 % 4) as usize];
+            let sampler = Sampler { mag_linear: linear, min_linear: linear, address, border, ..SAMPLER };
             // Its machine code is made for images and samplers of this kind, but for the last seeds.
             let program = compile(&words, &CompileOptions::default()).expect("the shader compiles");
             for seed in 0..4 {

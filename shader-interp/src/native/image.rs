@@ -45,7 +45,8 @@ impl TexelAccess {
         let entry = code.images.get(slot)?;
         let does = entry.instruction.texel()?;
         let info = format::properties(*kinds.get(slot)?)?;
-        if !is_plain(info) {
+        let reads = matches!(does, Texel::Read | Texel::ReadLevel);
+        if !(is_plain(info) || reads && is_read(info)) {
             return None;
         }
         let (at, rest) = entry.arguments.split_at_checked(entry.instruction.coordinates())?;
@@ -63,7 +64,6 @@ impl TexelAccess {
         if !fits || !(1..=3).contains(&at.len()) {
             return None;
         }
-        let reads = matches!(does, Texel::Read | Texel::ReadLevel);
         let registers = |list: &[u32]| list.iter().map(|register| *register as u16).collect::<SmallVec<_>>();
         Some(TexelAccess {
             slot,
@@ -87,11 +87,17 @@ impl TexelAccess {
 }
 
 /// Whether texels of a format are taken apart, and made, by a few instructions.
-pub(super) fn is_plain(info: &FormatInfo) -> bool {
+fn is_plain(info: &FormatInfo) -> bool {
     use Numeric::*;
-    let plain = matches!(info.numeric, Uint | Sint | Unorm | Snorm | Sfloat);
+    is_read(info) && matches!(info.numeric, Uint | Sint | Unorm | Snorm | Sfloat)
+}
+
+/// Whether texels of a format are taken apart by a few instructions.
+pub(super) fn is_read(info: &FormatInfo) -> bool {
+    use Numeric::*;
+    let numeric = matches!(info.numeric, Uint | Sint | Unorm | Snorm | Sfloat | Srgb | Ufloat);
     let whole = info.texel_bytes.is_power_of_two() && info.texel_bytes <= 16;
-    plain && whole && info.compression.is_none() && !info.is_64_bit() && info.aspect == Aspect::Color
+    numeric && whole && info.compression.is_none() && !info.is_64_bit() && info.aspect == Aspect::Color
 }
 
 /// An image instruction that has an encoding.
@@ -321,11 +327,16 @@ impl Part<'_> {
         self.by(SHL_BY, t, word, 32 - width - shift);
         self.by(if signed { SAR_BY } else { SHR_BY }, to, t, 32 - width);
         match info.numeric {
-            Numeric::Sfloat => {
+            Numeric::Sfloat | Numeric::Ufloat => {
+                if info.numeric == Numeric::Ufloat {
+                    self.by(SHL_BY, to, to, 15 - width);
+                }
                 self.widen_half(to, to);
                 let nan = self.compare_floats(UNORDERED, to, Source::Host(to));
                 self.choose(to, nan, Source::Constant(Constant::Nan), to);
             }
+            Numeric::Srgb if k < 3 => self.linear_of_srgb(to, t),
+            Numeric::Srgb => self.of_normalized(Numeric::Unorm, width, to, (t, u), held),
             Numeric::Unorm | Numeric::Snorm => self.of_normalized(info.numeric, width, to, (t, u), held),
             _ => {}
         }

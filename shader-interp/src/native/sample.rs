@@ -4,12 +4,12 @@
 //! The order of all operations is that of [`crate::ops::image`], so that the bits are the same: weights are
 //! products in double precision, sums of weighted texels begin with the first.
 
-use super::image::is_plain;
+use super::image::is_read;
 use super::memory::Access;
 use super::operation::*;
 use super::registers::{Part, RUNNING_MASK, Source};
-use super::rows::doubles::{ADD_DOUBLES, MUL_DOUBLES, SUB_DOUBLES, WIDEN};
-use super::rows::{DOWN, LESS, MORE_THAN, TO_EVEN};
+use super::rows::doubles::{ADD_DOUBLES, DIV_DOUBLES, MUL_DOUBLES, SUB_DOUBLES, WIDEN};
+use super::rows::{DOWN, I_LESS, I_NOT_LESS, LESS, MORE_THAN, TO_EVEN};
 use crate::code::{Code, Inst, Opcode};
 use crate::math::format::{self, FormatInfo, Numeric};
 use crate::ops::image::raster::{Filter, Raster};
@@ -31,6 +31,8 @@ pub(super) struct SampleAccess {
     gather: Option<usize>,
     /// The first result, and how many there are.
     results: (u16, usize),
+    /// The words of a texel of the border.
+    border: [u32; 4],
 }
 
 /// Where the texels of a footprint are along one axis.
@@ -54,7 +56,7 @@ impl SampleAccess {
         let kind = *kinds.get(slot)?;
         let (filter, number) = Filter::of(kind)?;
         let info = format::properties(number)?;
-        if !is_plain(info) || filter.linear && info.numeric.is_integer() {
+        if !is_read(info) || filter.linear && info.numeric.is_integer() {
             return None;
         }
         let register = |k: usize| entry.arguments.get(k).map(|register| *register as u16);
@@ -70,7 +72,13 @@ impl SampleAccess {
             shift: if shifted { registers(level + 1)? } else { SmallVec::new() },
             gather: gather.map(|k| usize::from(k.min(3))),
             results: (entry.results.0 as u16, (entry.results.1 as usize).min(4)),
+            border: info.encode_words(filter.border.color(info)),
         })
+    }
+
+    /// Whether texels may be the border.
+    fn has_border(&self) -> bool {
+        self.filter.wrap.contains(&Filter::TO_BORDER)
     }
 }
 
@@ -117,7 +125,14 @@ impl Part<'_> {
                 part.binary(SUB, high, low, Source::Constant(Constant::Ones));
                 for to in [low, high].into_iter().take(count) {
                     part.wrap(access, k, to, [t, u]);
-                    part.in_bytes(access, k, to);
+                    if access.filter.wrap[k] == Filter::TO_BORDER {
+                        let outside = part.compare(false, I_NOT_LESS, to, Source::Host(t));
+                        part.in_bytes(access, k, to);
+                        part.spread_word(u, Filter::AWAY);
+                        part.choose(to, outside, Source::Host(u), to);
+                    } else {
+                        part.in_bytes(access, k, to);
+                    }
                 }
                 if k == 0 {
                     part.layer(access, t, u);
@@ -154,10 +169,13 @@ impl Part<'_> {
         self.binary(F_MAX, rest, rest, Source::Host(t));
     }
 
-    /// *Wrapping Operation*.
+    /// *Wrapping Operation*; leaves the number of texels in `size` where the border is around them.
     fn wrap(&mut self, access: &SampleAccess, k: usize, to: u8, [size, u]: [u8; 2]) {
         self.spread_field(access, Raster::EXTENT + k * size_of::<u32>(), size);
-        match access.filter.wrap[k] {
+        let mode = access.filter.wrap[k];
+        let of_any_size = mode >= Filter::OF_ANY_SIZE;
+        match if of_any_size { mode - Filter::OF_ANY_SIZE } else { mode } {
+            0 if of_any_size => self.turn(to, size, u),
             0 => {
                 self.binary(ADD, size, size, Source::Constant(Constant::Ones));
                 self.binary(AND, to, to, Source::Host(size));
@@ -165,8 +183,15 @@ impl Part<'_> {
             1 => {
                 // A turn is there and back.
                 self.binary(ADD, u, size, Source::Host(size));
-                self.binary(ADD, u, u, Source::Constant(Constant::Ones));
-                self.binary(AND, to, to, Source::Host(u));
+                if of_any_size {
+                    self.for_a_while(|part| {
+                        let t = part.temporary();
+                        part.turn(to, u, t);
+                    });
+                } else {
+                    self.binary(ADD, u, u, Source::Constant(Constant::Ones));
+                    self.binary(AND, to, to, Source::Host(u));
+                }
                 self.binary(SUB, to, to, Source::Host(size));
                 self.mirror(to, u);
                 self.binary(ADD, size, size, Source::Constant(Constant::Ones));
@@ -178,12 +203,42 @@ impl Part<'_> {
                 self.zero_register(size);
                 self.binary(S_MAX, to, to, Source::Host(size));
             }
+            Filter::TO_BORDER => {}
             _ => {
                 self.binary(ADD, size, size, Source::Constant(Constant::Ones));
                 self.mirror(to, u);
                 self.binary(S_MIN, to, to, Source::Host(size));
             }
         }
+    }
+
+    /// `to` modulo `period`; `t` is for its use.
+    fn turn(&mut self, to: u8, period: u8, t: u8) {
+        self.for_a_while(|part| {
+            let halves = [part.temporary(), part.temporary()];
+            let near = part.asm.label();
+            let [wide, turn] = [to, period].map(|k| part.host(k));
+            // Most are less than a turn away: no division.
+            part.zero_register(t);
+            let below = part.compare(true, I_LESS, to, Source::Host(t));
+            part.masked(below, Instruction::with3(ADD.0, wide, wide, turn));
+            let above = part.compare(true, I_NOT_LESS, to, Source::Host(period));
+            part.masked(above, Instruction::with3(SUB.0, wide, wide, turn));
+            let far = part.compare(false, I_NOT_LESS, to, Source::Host(period));
+            let far = Register::K0 + u32::from(far);
+            part.asm.registers(X86::VEX_Kortestw_kr_kr, far, far);
+            part.asm.branch(X86::Je_rel32_64, near);
+            for (half, quotient) in halves.into_iter().enumerate() {
+                part.widen_half_of(X86::EVEX_Vcvtdq2pd_zmm_k1z_ymmm256b32_er, quotient, to, half);
+                part.widen_half_of(X86::EVEX_Vcvtdq2pd_zmm_k1z_ymmm256b32_er, t, period, half);
+                part.double(DIV_DOUBLES, quotient, quotient, t);
+                part.round_doubles(quotient, quotient, DOWN);
+            }
+            part.join_halves(X86::EVEX_Vcvttpd2dq_ymm_k1z_zmmm512b64_sae, halves);
+            part.binary(MUL, halves[0], halves[0], Source::Host(period));
+            part.binary(SUB, to, to, Source::Host(halves[0]));
+            part.asm.bind(near);
+        });
     }
 
     /// -1 - n in place of n below 0.
@@ -222,8 +277,8 @@ impl Part<'_> {
         });
     }
 
-    /// Loads texel `number` of all lanes' footprints.
-    fn tap(&mut self, access: &SampleAccess, axes: &[Axis], number: usize, words: &[u8], (t, u): (u8, u8)) {
+    /// Where texel `number` of all lanes' footprints is, to `t`.
+    fn place_of_tap(&mut self, axes: &[Axis], number: usize, t: u8) {
         for (k, axis) in axes.iter().enumerate() {
             let offset = axis.offset[number >> k & 1];
             match k {
@@ -231,13 +286,34 @@ impl Part<'_> {
                 _ => self.binary(ADD, t, t, Source::Host(offset)),
             }
         }
-        let running = self.condition(RUNNING_MASK);
-        let (k, done) = (self.host_mask_but(running), self.asm.label());
+    }
+
+    /// Loads texel `number` of all lanes' footprints.
+    fn tap(&mut self, access: &SampleAccess, axes: &[Axis], number: usize, words: &[u8], (t, u): (u8, u8)) {
+        self.place_of_tap(axes, number, t);
+        let mut inside = self.condition(RUNNING_MASK);
+        if access.has_border() {
+            let there = self.host_mask_but(inside);
+            self.spread_word(u, Filter::AWAY);
+            self.compare_under(inside, there, t, u, I_LESS, false);
+            inside = there;
+        }
+        let (k, done) = (self.host_mask_but(inside), self.asm.label());
         self.rasters();
         self.raster_memory(access.slot);
         let texels = Access::of_texels(access.info.texel_bytes.into());
-        self.load_lanes(&texels, words, (t, u), (running, k), done);
+        self.load_lanes(&texels, words, (t, u), (inside, k), done);
         self.asm.bind(done);
+        if access.has_border() {
+            // *Border Replacement*.
+            self.place_of_tap(axes, number, t);
+            self.spread_word(u, Filter::AWAY);
+            let outside = self.compare(false, I_NOT_LESS, t, Source::Host(u));
+            for (word, border) in words.iter().zip(access.border) {
+                self.spread_bits(u, border);
+                self.choose(*word, outside, Source::Host(u), *word);
+            }
+        }
     }
 
     /// Component `k` of texels with these words becomes a vector register.
@@ -264,8 +340,14 @@ impl Part<'_> {
         self.spread_double(one, 1.0);
         for number in 0..1 << axes.len() {
             self.tap(access, axes, number, words, (t, u));
-            if info.numeric == Numeric::Sfloat {
-                self.drop_weightless(axes, number, words, (t, u), info.fields[0].width == 16);
+            let nothing = match (info.numeric, info.fields[0].width) {
+                (Numeric::Sfloat, 16) => Some(0x8000_8000),
+                (Numeric::Sfloat, _) => Some(0x8000_0000),
+                (Numeric::Ufloat, _) => Some(0),
+                _ => None,
+            };
+            if let Some(nothing) = nothing {
+                self.drop_weightless(axes, number, words, (t, u), nothing);
             }
             for (half, weight) in weights.into_iter().enumerate() {
                 for (k, axis) in axes.iter().enumerate() {
@@ -300,17 +382,16 @@ impl Part<'_> {
         }
     }
 
-    /// Negative zero, which changes no sum, in place of floats that have no weight: infinities would make
-    /// NaN.
+    /// A zero that changes no sum in place of floats that have no weight: infinities would make NaN.
     fn drop_weightless(
         &mut self,
         axes: &[Axis],
         number: usize,
         words: &[u8],
         (t, u): (u8, u8),
-        halves: bool,
+        nothing: u32,
     ) {
-        self.spread_bits(t, if halves { 0x8000_8000 } else { 0x8000_0000 });
+        self.spread_bits(t, nothing);
         self.zero_register(u);
         let weighs = self.host_mask();
         let k = Register::K0 + u32::from(weighs);

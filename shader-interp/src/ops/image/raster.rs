@@ -8,6 +8,7 @@ use super::{ImageInstruction, Operation, clear_outside, ycbcr};
 use crate::code::{ElementIndex, ImageEntry, Pin, Program};
 use crate::interface::{Descriptor, Reduction, Resources, Sampler};
 use crate::ir::{ImageDim, ImageOperand, Scalar};
+use crate::math::format::FormatInfo;
 use pellucid_memory::access::{Access, AtomicOp};
 use pellucid_memory::system::{LANES, LaneAccesses, Lanes, Mask, MemoryView, Pointers, Trap};
 use std::cell::Cell;
@@ -104,16 +105,21 @@ impl<'a> Raster<'a> {
         let mut wrap = [2; 3];
         for (k, wrap) in wrap.iter_mut().enumerate().take(axes) {
             *wrap = u8::try_from(sampler.address[k]).ok()?;
-            let power_of_two = raster.extent[k].is_power_of_two() && raster.extent[k] < 1 << 24;
-            let known = match *wrap {
-                0 | 1 => power_of_two,
-                mode => matches!(mode, 2 | 4),
-            };
-            if !known {
+            match *wrap {
+                _ if raster.extent[k] >= 1 << 24 => return None,
+                0 | 1 if !raster.extent[k].is_power_of_two() => *wrap += Filter::OF_ANY_SIZE,
+                0..=4 => {}
+                _ => return None,
+            }
+        }
+        let mut border = Border::None;
+        if wrap.contains(&Filter::TO_BORDER) {
+            border = Border::of(sampler.border, texels.info)?;
+            if raster.memory.size() >= Filter::AWAY.into() {
                 return None;
             }
         }
-        let kind = Filter { linear, wrap }.bits() | raster.kind;
+        let kind = Filter { linear, wrap, border }.bits() | raster.kind;
         (0 < raster.kind && raster.kind < Filter::FORMATS).then_some(Raster { kind, ..raster })
     }
 
@@ -179,29 +185,67 @@ fn descriptor(resources: &Resources, binding: u32, element: ElementIndex) -> Opt
     resources.bindings.get(binding as usize)?.get(element as usize)
 }
 
+/// VkBorderColor, floats and integers alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Border {
+    /// Transparent black, or nothing asks for it.
+    None,
+    OpaqueBlack,
+    OpaqueWhite,
+}
+
+impl Border {
+    const ALL: [Border; 3] = [Border::None, Border::OpaqueBlack, Border::OpaqueWhite];
+
+    /// The border that has these components; `None` if it is a custom one.
+    fn of(color: [u32; 4], info: &FormatInfo) -> Option<Border> {
+        Border::ALL.into_iter().find(|border| border.color(info) == color)
+    }
+
+    /// The components.
+    pub fn color(self, info: &FormatInfo) -> [u32; 4] {
+        let one = if info.numeric.is_integer() { 1 } else { 1f32.to_bits() };
+        match self {
+            Border::None => [0; 4],
+            Border::OpaqueBlack => [0, 0, 0, one],
+            Border::OpaqueWhite => [one; 4],
+        }
+    }
+}
+
 /// How a sampling instruction of the case filters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Filter {
     /// The mean of the texels around a position, or the nearest.
     pub linear: bool,
-    /// VkSamplerAddressMode along each axis: 0 and 1 of a power of two of texels alone, 2 or 4.
+    /// VkSamplerAddressMode along each axis: 0 and 1 of a power of two of texels, 2 to 4;
+    /// [`Filter::OF_ANY_SIZE`] and more is 0 and 1 of another number of texels.
     pub wrap: [u8; 3],
+    /// What is around the image.
+    pub border: Border,
 }
 
 impl Filter {
     /// Formats have smaller numbers.
     const FORMATS: i32 = 1 << 12;
+    /// VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER.
+    pub const TO_BORDER: u8 = 3;
+    /// What is added to modes that repeat an image.
+    pub const OF_ANY_SIZE: u8 = 5;
+    /// No offset of a texel in an image with a border is as great. (The bits of 2.0: machine code has them.)
+    pub const AWAY: u32 = 1 << 30;
 
     fn bits(self) -> i32 {
         let [x, y, z] = self.wrap.map(i32::from);
-        (i32::from(self.linear) | 2 | (x << 2) | (y << 5) | (z << 8)) << 12
+        (i32::from(self.linear) | 2 | (x << 2) | (y << 5) | (z << 8) | ((self.border as i32) << 11)) << 12
     }
 
     /// The filter and the format of [`Raster::kind`].
     pub fn of(kind: i32) -> Option<(Filter, i32)> {
         let (bits, format) = (kind >> 12, kind & (Filter::FORMATS - 1));
         let wrap = [2, 5, 8].map(|at| (bits >> at & 7) as u8);
-        (bits & 2 != 0).then_some((Filter { linear: bits & 1 != 0, wrap }, format))
+        let border = *Border::ALL.get((bits >> 11 & 3) as usize)?;
+        (bits & 2 != 0).then_some((Filter { linear: bits & 1 != 0, wrap, border }, format))
     }
 }
 
