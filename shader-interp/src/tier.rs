@@ -1,6 +1,6 @@
 //! Which tier runs a program, and what programs have executed so far.
 
-use crate::code::Program;
+use crate::code::{Inst, Opcode, Program};
 use crate::exec::context::Context;
 use crate::exec::level::Level;
 use crate::native::{self, NativeCode};
@@ -31,7 +31,7 @@ pub(crate) struct Progress {
     executed: AtomicU64,
     claimed: AtomicBool,
     code: OnceLock<Option<NativeCode>>,
-    /// Instructions of the shortest loop.
+    /// Instructions of the shortest loop; those that take long are several.
     turn: u64,
     /// Instructions of a strand that takes no loop, about.
     straight: u64,
@@ -44,16 +44,21 @@ impl Progress {
     }
 
     fn new(code: &Program) -> Progress {
+        let weight = |inst: &Inst| match inst.op {
+            Opcode::Image => code.images.get(inst.imm as usize).map_or(1, |entry| entry.instruction.weight()),
+            _ => 1,
+        };
         let turns = code.back_edges.iter().map(|(edge, _)| {
             let to = code.code.get(*edge as usize).map_or(*edge, |inst| inst.imm);
-            u64::from(edge.saturating_sub(to)) + 1
+            let rows = code.code.get(to as usize..=*edge as usize).unwrap_or(&[]);
+            rows.iter().map(weight).sum::<u64>().max(1)
         });
         Progress {
             executed: AtomicU64::new(0),
             claimed: AtomicBool::new(false),
             code: OnceLock::new(),
             turn: turns.min().unwrap_or(1),
-            straight: code.code.len() as u64 / 2 + 1,
+            straight: code.code.iter().map(weight).sum::<u64>() / 2 + 1,
         }
     }
 

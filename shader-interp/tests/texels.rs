@@ -287,10 +287,10 @@ fn texel_words(random: &mut Random, info: &FormatInfo, count: u32) -> Vec<u32> {
         .collect()
 }
 
-/// What a dispatch has seen in images that it samples.
+/// What a dispatch has seen in images that it samples: their sizes and formats in the order of their bindings.
 fn run_samples(
     program: &Program,
-    info: &FormatInfo,
+    images: &[(([u32; 3], u32), &FormatInfo)],
     sampler: &Sampler,
     uneven: u32,
     tier: Tier,
@@ -312,7 +312,7 @@ fn run_samples(
         if set == 0 {
             return Descriptor::Buffer(buffers[binding as usize].clone());
         }
-        let ([x, y, z], layers) = SAMPLED[binding as usize];
+        let (([x, y, z], layers), info) = images[binding as usize];
         let extent = [x + uneven, if y > 1 { y + uneven } else { 1 }, if z > 1 { z + uneven } else { 1 }];
         let view = apart(extent, layers, info, |count| texel_words(&mut random, info, count));
         Descriptor::ImageSampler(view, *sampler)
@@ -353,7 +353,8 @@ fn samples_are_the_same_in_both_tiers() {
             for seed in 0..4 {
                 let turned = Sampler { address: [2; 3], ..sampler };
                 let sampler = if seed == 3 { &turned } else { &sampler };
-                let run = |tier| run_samples(&program, info, sampler, uneven.into(), tier, seed);
+                let images = SAMPLED.map(|size| (size, info));
+                let run = |tier| run_samples(&program, &images, sampler, uneven.into(), tier, seed);
                 let [should, is] = [Tier::Interpreter, Tier::Compiled].map(run);
                 if let Some(at) = (0..should.len()).find(|at| should[*at] != is[*at]) {
                     let (call, place) = (at / 4 % 16, at / 64);
@@ -365,4 +366,46 @@ fn samples_are_the_same_in_both_tiers() {
             }
         }
     }
+}
+
+#[test]
+fn comparisons_reductions_and_coordinates_in_texels_are_the_same_in_both_tiers() {
+    let code: &[u8] = include_bytes!("shaders/texel_compares.spv");
+    let words: Vec<u32> = code.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
+    let format = |name: &str| {
+        let named = |info: &&FormatInfo| info.name.strip_prefix("VK_FORMAT_") == Some(name);
+        FORMATS.iter().find(named).expect("a format")
+    };
+    let sizes = [([32, 8, 1], 1), ([16, 16, 1], 1), ([32, 1, 1], 1), ([8, 16, 1], 3)];
+    let (mut passed, mut failed) = (0, 0);
+    for (n, depth) in ["D32_SFLOAT", "D16_UNORM", "X8_D24_UNORM_PACK32"].map(format).into_iter().enumerate() {
+        let colors = ["R8G8B8A8_UNORM", "R32G32_SFLOAT", "R16G16B16A16_SFLOAT"].map(format)[n];
+        let images = [0, 1, 2, 3].map(|k| (sizes[k], if k == 1 { colors } else { depth }));
+        for case in 0..32u32 {
+            let one = 1f32.to_bits();
+            let reductions = [Reduction::WeightedAverage, Reduction::Min, Reduction::Max];
+            let sampler = Sampler {
+                mag_linear: case % 2 == 0,
+                min_linear: case % 2 == 0,
+                address: [0, 1, 2].map(|k| ((case / 2 + k) % 5) as i32),
+                border: [[0; 4], [one; 4]][(case / 8 % 2) as usize],
+                compare: Some((case % 8) as i32),
+                reduction: reductions[(case / 3 % 3) as usize],
+                unnormalized: case % 7 == 5,
+                ..SAMPLER
+            };
+            let program = compile(&words, &CompileOptions::default()).expect("the shader compiles");
+            for seed in 0..3 {
+                let run = |tier| run_samples(&program, &images, &sampler, case / 16, tier, seed);
+                let [should, is] = [Tier::Interpreter, Tier::Compiled].map(run);
+                passed += should.iter().step_by(64).filter(|word| **word == one).count();
+                failed += should.iter().step_by(64).filter(|word| **word == 0).count();
+                if let Some(at) = (0..should.len()).find(|at| should[*at] != is[*at]) {
+                    let (is, should) = (is[at], should[at]);
+                    panic!("{}, {sampler:?}: call {}: {is:08x}, not {should:08x}", depth.name, at % 64);
+                }
+            }
+        }
+    }
+    assert!(passed > 1000 && failed > 1000, "{passed} passed, {failed} failed");
 }

@@ -89,7 +89,8 @@ impl TexelAccess {
 /// Whether texels of a format are taken apart, and made, by a few instructions.
 fn is_plain(info: &FormatInfo) -> bool {
     use Numeric::*;
-    is_read(info) && matches!(info.numeric, Uint | Sint | Unorm | Snorm | Sfloat)
+    let numeric = matches!(info.numeric, Uint | Sint | Unorm | Snorm | Sfloat);
+    is_read(info) && numeric && info.aspect == Aspect::Color
 }
 
 /// Whether texels of a format are taken apart by a few instructions.
@@ -97,7 +98,8 @@ pub(super) fn is_read(info: &FormatInfo) -> bool {
     use Numeric::*;
     let numeric = matches!(info.numeric, Uint | Sint | Unorm | Snorm | Sfloat | Srgb | Ufloat);
     let whole = info.texel_bytes.is_power_of_two() && info.texel_bytes <= 16;
-    numeric && whole && info.compression.is_none() && !info.is_64_bit() && info.aspect == Aspect::Color
+    let aspect = matches!(info.aspect, Aspect::Color | Aspect::Depth);
+    numeric && whole && aspect && info.compression.is_none() && !info.is_64_bit()
 }
 
 /// An image instruction that has an encoding.

@@ -26,7 +26,7 @@ use crate::math::format::Numeric;
 use iced_x86::{Code as X86, Instruction, Register};
 
 /// Predicates of comparisons of floats.
-const EQUAL: u32 = 0x00;
+pub(super) const EQUAL: u32 = 0x00;
 pub(super) const UNORDERED: u32 = 0x03;
 pub(super) const NOT_EQUAL: u32 = 0x04;
 const EQUAL_OR_UNORDERED: u32 = 0x08;
@@ -34,7 +34,7 @@ const ORDERED_NOT_EQUAL: u32 = 0x0c;
 pub(super) const GREATER_EQUAL: u32 = 0x1d;
 pub(super) const LESS: u32 = 0x11;
 pub(super) const MORE_THAN: u32 = 0x1e;
-const LESS_EQUAL: u32 = 0x12;
+pub(super) const LESS_EQUAL: u32 = 0x12;
 const NOT_GREATER_EQUAL: u32 = 0x19;
 const NOT_GREATER: u32 = 0x1a;
 /// Predicates of comparisons of integers.

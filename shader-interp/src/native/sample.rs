@@ -9,8 +9,11 @@ use super::memory::Access;
 use super::operation::*;
 use super::registers::{Part, RUNNING_MASK, Source};
 use super::rows::doubles::{ADD_DOUBLES, DIV_DOUBLES, MUL_DOUBLES, SUB_DOUBLES, WIDEN};
-use super::rows::{DOWN, I_LESS, I_NOT_LESS, LESS, MORE_THAN, TO_EVEN};
+use super::rows::{
+    DOWN, EQUAL, GREATER_EQUAL, I_LESS, I_NOT_LESS, LESS, LESS_EQUAL, MORE_THAN, NOT_EQUAL, TO_EVEN,
+};
 use crate::code::{Code, Inst, Opcode};
+use crate::interface::Reduction;
 use crate::math::format::{self, FormatInfo, Numeric};
 use crate::ops::image::raster::{Filter, Raster};
 use iced_x86::{Code as X86, Instruction, Register};
@@ -24,9 +27,11 @@ pub(super) struct SampleAccess {
     pub kind: i32,
     filter: Filter,
     info: &'static FormatInfo,
-    /// The registers of coordinates, of the layer, and of offsets.
+    /// The registers of coordinates, of the layer, of the reference value, and of offsets: one for each axis,
+    /// or for each axis of each texel that is gathered.
     at: SmallVec<[u16; 3]>,
     layer: Option<u16>,
+    reference: Option<u16>,
     shift: SmallVec<[u16; 3]>,
     gather: Option<usize>,
     /// The first result, and how many there are.
@@ -52,7 +57,7 @@ impl SampleAccess {
         }
         let slot = inst.imm as usize;
         let entry = code.images.get(slot)?;
-        let (axes, layered, shifted, gather) = entry.instruction.sampling()?;
+        let (axes, layered, how) = entry.instruction.sampling()?;
         let kind = *kinds.get(slot)?;
         let (filter, number) = Filter::of(kind)?;
         let info = format::properties(number)?;
@@ -60,20 +65,28 @@ impl SampleAccess {
             return None;
         }
         let register = |k: usize| entry.arguments.get(k).map(|register| *register as u16);
-        let registers = |from: usize| (from..from + axes).map(register).collect::<Option<SmallVec<_>>>();
-        let level = axes + usize::from(layered);
+        let registers =
+            |from: usize, count: usize| (from..from + count).map(register).collect::<Option<SmallVec<_>>>();
+        let after = axes + usize::from(layered);
+        let level = after + usize::from(how.reference);
         Some(SampleAccess {
             slot,
             kind,
             filter,
             info,
-            at: registers(0)?,
+            at: registers(0, axes)?,
             layer: if layered { Some(register(axes)?) } else { None },
-            shift: if shifted { registers(level + 1)? } else { SmallVec::new() },
-            gather: gather.map(|k| usize::from(k.min(3))),
+            reference: if how.reference { Some(register(after)?) } else { None },
+            shift: registers(level + 1, axes * usize::from(how.offsets))?,
+            gather: how.gather.map(|k| usize::from(k.min(3))),
             results: (entry.results.0 as u16, (entry.results.1 as usize).min(4)),
             border: info.encode_words(filter.border.color(info)),
         })
+    }
+
+    /// Whether each texel that is gathered has offsets of its own.
+    fn has_own_offsets(&self) -> bool {
+        self.shift.len() > self.at.len()
     }
 
     /// Whether texels may be the border.
@@ -85,31 +98,77 @@ impl SampleAccess {
 impl Part<'_> {
     /// The lanes of this part sample.
     pub fn sample(&mut self, access: &SampleAccess) {
-        let axes = self.footprint(access);
+        let reference = access.reference.map(|register| self.reference(access, register));
         let (t, u) = (self.temporary(), self.temporary());
         let count = usize::from(access.info.texel_bytes).div_ceil(4);
         let words: SmallVec<[u8; 4]> = (0..count).map(|_| self.temporary()).collect();
+        let result = |k: usize| access.results.0 + k as u16;
+        if let Some(component) = access.gather.filter(|_| access.has_own_offsets()) {
+            for k in 0..access.results.1 {
+                self.for_a_while(|part| {
+                    let axes = part.footprint(access, k);
+                    part.tap(access, &axes, 0, &words, (t, u));
+                    part.component(access, component, &words, (t, u), (result(k), reference));
+                });
+            }
+            return;
+        }
+        let axes = self.footprint(access, 0);
         let tap = |part: &mut Self, tap: usize| part.tap(access, &axes, tap, &words, (t, u));
         match access.gather {
             Some(component) => {
                 // (i0, j1), (i1, j1), (i1, j0), (i0, j0).
                 for (k, number) in [2, 3, 1, 0].into_iter().enumerate().take(access.results.1) {
                     tap(self, number);
-                    self.component(access, component, &words, (t, u), access.results.0 + k as u16);
+                    self.component(access, component, &words, (t, u), (result(k), reference));
                 }
             }
             None if !access.filter.linear => {
                 tap(self, 0);
                 for k in 0..access.results.1 {
-                    self.component(access, k, &words, (t, u), access.results.0 + k as u16);
+                    let component = if reference.is_some() { 0 } else { k };
+                    self.component(access, component, &words, (t, u), (result(k), reference));
                 }
             }
-            None => self.mean(access, &axes, &words, (t, u)),
+            None => self.mean(access, &axes, &words, (t, u), reference),
         }
     }
 
-    /// Where the texels around all lanes' coordinates are.
-    fn footprint(&mut self, access: &SampleAccess) -> SmallVec<[Axis; 3]> {
+    /// The reference value, of a format with depths from 0 to 1 limited to these.
+    fn reference(&mut self, access: &SampleAccess, register: u16) -> u8 {
+        let given = self.read(register);
+        if access.info.numeric != Numeric::Unorm {
+            return given;
+        }
+        let [limited] = self.keep(|part| {
+            let (zero, one) = (part.temporary(), part.temporary());
+            part.zero_register(zero);
+            let t = part.bound(given, zero, F_MAX, AND);
+            part.unary(LOAD, one, Source::Constant(Constant::FloatOne));
+            [part.bound(t, one, F_MIN, OR)]
+        });
+        limited
+    }
+
+    /// *Depth Compare Operation*: 1 or 0 in place of a depth.
+    fn compared(&mut self, access: &SampleAccess, reference: u8, depth: u8) {
+        let predicate = match access.filter.compare {
+            Some(1) => LESS,
+            Some(2) => EQUAL,
+            Some(3) => LESS_EQUAL,
+            Some(4) => MORE_THAN,
+            Some(5) => NOT_EQUAL,
+            Some(6) => GREATER_EQUAL,
+            Some(7) => return self.unary(LOAD, depth, Source::Constant(Constant::FloatOne)),
+            _ => return self.zero_register(depth),
+        };
+        let passes = self.compare_floats(predicate, reference, Source::Host(depth));
+        let one = Instruction::with2(LOAD.0, self.host(depth), self.constant(Constant::FloatOne));
+        self.masked_zero(passes, one);
+    }
+
+    /// Where the texels around all lanes' coordinates are, those of the offsets of number `set`.
+    fn footprint(&mut self, access: &SampleAccess, set: usize) -> SmallVec<[Axis; 3]> {
         let count = if access.filter.linear { 2 } else { 1 };
         let mut axes: SmallVec<[Axis; 3]> = SmallVec::new();
         for (k, register) in access.at.iter().enumerate() {
@@ -118,7 +177,7 @@ impl Part<'_> {
                 let at = part.read(*register);
                 part.rasters();
                 part.position(access, k, at, [low, fraction, t]);
-                if let Some(shift) = access.shift.get(k) {
+                if let Some(shift) = access.shift.get(set * access.at.len() + k) {
                     let shift = part.read(*shift);
                     part.binary(ADD, low, low, Source::Host(shift));
                 }
@@ -155,9 +214,13 @@ impl Part<'_> {
 
     /// The number of the texel at or below each lane's position, and what is left: from 0 to 1.
     fn position(&mut self, access: &SampleAccess, k: usize, at: u8, [base, rest, t]: [u8; 3]) {
-        self.spread_field(access, Raster::EXTENT + k * size_of::<u32>(), rest);
-        self.unary(F_FROM_S, rest, Source::Host(rest));
-        self.binary(F_MUL, rest, at, Source::Host(rest));
+        if access.filter.unnormalized {
+            self.unary(LOAD, rest, Source::Host(at));
+        } else {
+            self.spread_field(access, Raster::EXTENT + k * size_of::<u32>(), rest);
+            self.unary(F_FROM_S, rest, Source::Host(rest));
+            self.binary(F_MUL, rest, at, Source::Host(rest));
+        }
         if access.filter.linear {
             self.with_float(F_SUB, rest, rest, 0.5);
         }
@@ -316,21 +379,40 @@ impl Part<'_> {
         }
     }
 
-    /// Component `k` of texels with these words becomes a vector register.
-    fn component(&mut self, access: &SampleAccess, k: usize, words: &[u8], tu: (u8, u8), to: u16) {
+    /// Component `k` of texels with these words, compared if there is a reference value, becomes a vector
+    /// register.
+    fn component(
+        &mut self,
+        access: &SampleAccess,
+        k: usize,
+        words: &[u8],
+        tu: (u8, u8),
+        (to, reference): (u16, Option<u8>),
+    ) {
         if self.reads[usize::from(to)] {
             self.for_a_while(|part| {
                 let value = part.temporary();
                 part.decode(access.info, k, words, value, tu, &mut None);
+                if let Some(reference) = reference {
+                    part.compared(access, reference, value);
+                }
                 part.set(to, value);
             });
         }
     }
 
-    /// *Texel Filtering*: the results are the means of the texels of the footprint.
-    fn mean(&mut self, access: &SampleAccess, axes: &[Axis], words: &[u8], (t, u): (u8, u8)) {
+    /// *Texel Filtering*: the results are the means of the texels of the footprint, or the least or greatest.
+    fn mean(
+        &mut self,
+        access: &SampleAccess,
+        axes: &[Axis],
+        words: &[u8],
+        (t, u): (u8, u8),
+        reference: Option<u8>,
+    ) {
         let info = access.info;
-        let results = (0..access.results.1).map(|k| (k, access.results.0 + k as u16));
+        let component = |k: usize| if reference.is_some() { 0 } else { k };
+        let results = (0..access.results.1).map(|k| (component(k), access.results.0 + k as u16));
         let results: SmallVec<[_; 4]> = results.filter(|(_, to)| self.reads[usize::from(*to)]).collect();
         let has = |k: usize| info.fields[k].width > 0;
         let there = results.iter().filter(|(k, _)| has(*k)).count();
@@ -338,6 +420,14 @@ impl Part<'_> {
         let [one, factor, value] = std::array::from_fn(|_| self.temporary());
         let weights = [self.temporary(), self.temporary()];
         self.spread_double(one, 1.0);
+        let extreme = match access.filter.reduction {
+            Reduction::WeightedAverage => None,
+            Reduction::Min => Some((f64::INFINITY, true)),
+            Reduction::Max => Some((f64::NEG_INFINITY, false)),
+        };
+        if let Some((none, _)) = extreme {
+            sums.iter().flatten().for_each(|sum| self.spread_double(*sum, none));
+        }
         for number in 0..1 << axes.len() {
             self.tap(access, axes, number, words, (t, u));
             let nothing = match (info.numeric, info.fields[0].width) {
@@ -363,6 +453,16 @@ impl Part<'_> {
             }
             for ((k, _), sum) in results.iter().filter(|(k, _)| has(*k)).zip(&sums) {
                 self.decode(info, *k, words, value, (t, u), &mut None);
+                if let Some(reference) = reference {
+                    self.compared(access, reference, value);
+                }
+                if let Some((_, least)) = extreme {
+                    for half in 0..2 {
+                        self.widen_half_of(WIDEN, factor, value, half);
+                        self.extreme_of_double(sum[half], weights[half], factor, least);
+                    }
+                    continue;
+                }
                 for half in 0..2 {
                     let to = if number == 0 { sum[half] } else { factor };
                     self.widen_half_of(WIDEN, to, value, half);
@@ -378,8 +478,20 @@ impl Part<'_> {
             self.set(*to, *low);
         }
         for (k, to) in results.iter().filter(|(k, _)| !has(*k)) {
-            self.component(access, *k, words, (t, u), *to);
+            self.component(access, *k, words, (t, u), (*to, reference));
         }
+    }
+
+    /// `x` becomes the lesser or the greater of itself and `y`, where that has a weight.
+    fn extreme_of_double(&mut self, x: u8, weight: u8, y: u8, least: bool) {
+        self.for_a_while(|part| {
+            let (t, zero) = (part.temporary(), part.temporary());
+            part.unary(LOAD, t, Source::Host(x));
+            part.bound_doubles(t, y, least);
+            part.zero_register(zero);
+            let weighs = part.compare_doubles(MORE_THAN, weight, zero);
+            part.choose_doubles(x, weighs, t, x);
+        });
     }
 
     /// A zero that changes no sum in place of floats that have no weight: infinities would make NaN.

@@ -49,7 +49,7 @@ impl Part<'_> {
     }
 
     /// Where values of eight lanes compare so.
-    fn compare_doubles(&mut self, predicate: u32, x: u8, y: u8) -> u8 {
+    pub(in crate::native) fn compare_doubles(&mut self, predicate: u32, x: u8, y: u8) -> u8 {
         let k = self.host_mask();
         let [x, y] = [x, y].map(|k| self.host(k));
         let code = X86::EVEX_Vcmppd_kr_k1_zmm_zmmm512b64_imm8_sae;
@@ -58,7 +58,7 @@ impl Part<'_> {
     }
 
     /// `to = yes` where the condition holds, else `no`.
-    fn choose_doubles(&mut self, to: u8, condition: u8, yes: u8, no: u8) {
+    pub(in crate::native) fn choose_doubles(&mut self, to: u8, condition: u8, yes: u8, no: u8) {
         let [to, yes, no] = [to, yes, no].map(|k| self.host(k));
         self.masked(condition, Instruction::with3(X86::EVEX_Vblendmpd_zmm_k1z_zmm_zmmm512b64, to, no, yes));
     }
@@ -111,7 +111,7 @@ impl Part<'_> {
     }
 
     /// The lesser or the greater of `x` and `y`, in `x`; a NaN is ignored; if both are, any NaN.
-    fn bound_doubles(&mut self, x: u8, y: u8, least: bool) {
+    pub(in crate::native) fn bound_doubles(&mut self, x: u8, y: u8, least: bool) {
         self.for_a_while(|part| {
             let (t, zeros) = (part.temporary(), part.temporary());
             part.double(if least { MIN_DOUBLES } else { MAX_DOUBLES }, t, y, x);

@@ -131,6 +131,14 @@ impl ImageInstruction {
         matches!(self.operation, Operation::Write | Operation::AtomicStore)
     }
 
+    /// As many other instructions take as long in the interpreter, about.
+    pub(crate) fn weight(&self) -> u64 {
+        match self.operation {
+            Operation::Sample => 256,
+            _ => 16,
+        }
+    }
+
     /// Index of its binding into `Shader::bindings`.
     pub(crate) fn binding(&self) -> u32 {
         self.image.binding

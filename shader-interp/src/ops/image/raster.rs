@@ -7,7 +7,7 @@ use super::footprint::Sampling;
 use super::{ImageInstruction, Operation, clear_outside, ycbcr};
 use crate::code::{ElementIndex, ImageEntry, Pin, Program};
 use crate::interface::{Descriptor, Reduction, Resources, Sampler};
-use crate::ir::{ImageDim, ImageOperand, Scalar};
+use crate::ir::{ImageDim, ImageOperand, ImageSampling, Scalar};
 use crate::math::format::FormatInfo;
 use pellucid_memory::access::{Access, AtomicOp};
 use pellucid_memory::system::{LANES, LaneAccesses, Lanes, Mask, MemoryView, Pointers, Trap};
@@ -80,7 +80,7 @@ impl<'a> Raster<'a> {
     fn sampled(program: &Program, entry: &ImageEntry, resources: &'a Resources) -> Option<Raster<'a>> {
         let instruction = &entry.instruction;
         let how = &instruction.image.sampling;
-        if !how.names_level() || instruction.image.dim == ImageDim::Cube {
+        if how.derivatives || how.bias || how.min_lod || instruction.image.dim == ImageDim::Cube {
             return None;
         }
         let image = descriptor(resources, instruction.image.binding, entry.element)?;
@@ -92,8 +92,7 @@ impl<'a> Raster<'a> {
             return None;
         };
         let texels = texels(instruction, image)?;
-        let averages = sampler.reduction == Reduction::WeightedAverage && !sampler.unnormalized;
-        if !averages || ycbcr::converted(image, sampler).is_some() {
+        if ycbcr::converted(image, sampler).is_some() {
             return None;
         }
         let axes = instruction.coordinates() - usize::from(instruction.image.arrayed);
@@ -119,7 +118,9 @@ impl<'a> Raster<'a> {
                 return None;
             }
         }
-        let kind = Filter { linear, wrap, border }.bits() | raster.kind;
+        let compare = how.reference.then(|| sampler.compare.map_or(0, |op| op as u8 & 7));
+        let (unnormalized, reduction) = (sampler.unnormalized, sampler.reduction);
+        let kind = Filter { linear, wrap, border, unnormalized, reduction, compare }.bits() | raster.kind;
         (0 < raster.kind && raster.kind < Filter::FORMATS).then_some(Raster { kind, ..raster })
     }
 
@@ -158,7 +159,8 @@ fn level(
     axes: usize,
 ) -> Option<(u32, bool)> {
     let instruction = &entry.instruction;
-    let lod = *entry.arguments.get(instruction.coordinates())?;
+    let reference = usize::from(instruction.image.sampling.reference);
+    let lod = *entry.arguments.get(instruction.coordinates() + reference)?;
     let lod = constant(program, lod)?;
     let (active, unbound) = (Lanes::ZERO, Cell::new(0));
     let of = Sampling { instruction, texels, sampler, axes, is_cube: false, active, unbound };
@@ -223,11 +225,18 @@ pub(crate) struct Filter {
     pub wrap: [u8; 3],
     /// What is around the image.
     pub border: Border,
+    /// Coordinates count texels.
+    pub unnormalized: bool,
+    pub reduction: Reduction,
+    /// VkCompareOp, of instructions that compare with a reference value.
+    pub compare: Option<u8>,
 }
 
 impl Filter {
     /// Formats have smaller numbers.
-    const FORMATS: i32 = 1 << 12;
+    const FORMATS: i32 = 1 << Filter::ABOVE;
+    /// Where the bits of the filter begin.
+    const ABOVE: u32 = 9;
     /// VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER.
     pub const TO_BORDER: u8 = 3;
     /// What is added to modes that repeat an image.
@@ -237,15 +246,30 @@ impl Filter {
 
     fn bits(self) -> i32 {
         let [x, y, z] = self.wrap.map(i32::from);
-        (i32::from(self.linear) | 2 | (x << 2) | (y << 5) | (z << 8) | ((self.border as i32) << 11)) << 12
+        let reduction = match self.reduction {
+            Reduction::WeightedAverage => 0,
+            Reduction::Min => 1,
+            Reduction::Max => 2,
+        };
+        let compare = self.compare.map_or(0, |op| 1 | (i32::from(op) << 1));
+        let bits = i32::from(self.linear) | 2 | (x << 2) | (y << 5) | (z << 8) | ((self.border as i32) << 11);
+        (bits | (i32::from(self.unnormalized) << 13) | (reduction << 14) | (compare << 16)) << Filter::ABOVE
     }
 
     /// The filter and the format of [`Raster::kind`].
     pub fn of(kind: i32) -> Option<(Filter, i32)> {
-        let (bits, format) = (kind >> 12, kind & (Filter::FORMATS - 1));
+        let (bits, format) = (kind >> Filter::ABOVE, kind & (Filter::FORMATS - 1));
         let wrap = [2, 5, 8].map(|at| (bits >> at & 7) as u8);
         let border = *Border::ALL.get((bits >> 11 & 3) as usize)?;
-        (bits & 2 != 0).then_some((Filter { linear: bits & 1 != 0, wrap, border }, format))
+        let reduction = match bits >> 14 & 3 {
+            0 => Reduction::WeightedAverage,
+            1 => Reduction::Min,
+            _ => Reduction::Max,
+        };
+        let compare = (bits >> 16 & 1 != 0).then_some((bits >> 17 & 7) as u8);
+        let unnormalized = bits >> 13 & 1 != 0;
+        let filter = Filter { linear: bits & 1 != 0, wrap, border, unnormalized, reduction, compare };
+        (bits & 2 != 0).then_some((filter, format))
     }
 }
 
@@ -268,12 +292,12 @@ impl ImageInstruction {
         Shape::of(self.image.dim, self.image.arrayed, self.image.multisampled).coordinates()
     }
 
-    /// What of a sampling instruction machine code has to know, if it is one: axes, a layer, offsets, and the
-    /// component that it gathers.
-    pub(crate) fn sampling(&self) -> Option<(usize, bool, bool, Option<u8>)> {
-        let (arrayed, how) = (self.image.arrayed, &self.image.sampling);
+    /// What of a sampling instruction machine code has to know, if it is one: axes, a layer, and how it
+    /// samples.
+    pub(crate) fn sampling(&self) -> Option<(usize, bool, &ImageSampling)> {
+        let arrayed = self.image.arrayed;
         let axes = self.coordinates() - usize::from(arrayed);
-        (self.operation == Operation::Sample).then_some((axes, arrayed, how.offsets > 0, how.gather))
+        (self.operation == Operation::Sample).then_some((axes, arrayed, &self.image.sampling))
     }
 
     /// Whether it asks for the size of an image, of cubes excepted.

@@ -12,6 +12,7 @@ use super::level::{Levels, Wanted};
 use super::{ImageInstruction, Operation, texel, view, ycbcr};
 use crate::interface::{Descriptor, Reduction};
 use crate::ir::{ImageDim, ImageSampling};
+use crate::math::double;
 use crate::math::format::Numeric;
 use crate::math::single::n_clamp;
 use pellucid_memory::system::{LANES, LaneAccesses, Lanes, Mask, Trap};
@@ -154,8 +155,8 @@ impl Sums {
             let (sum, value, weight) = (sums[lane], f64::from(f32::from_bits(texel.0[lane])), weights[lane]);
             let new = match self.reduction {
                 Reduction::WeightedAverage => sum + weight * value,
-                Reduction::Min => sum.min(value),
-                Reduction::Max => sum.max(value),
+                Reduction::Min => double::n_min(sum, value),
+                Reduction::Max => double::n_max(sum, value),
             };
             sums[lane] = if weight > 0.0 { new } else { sum };
         }
@@ -272,9 +273,8 @@ impl Sampling<'_> {
             let whole = (0..LANES).all(|lane| weights[lane] == 1.0 || self.active.0[lane] == 0);
             (0..4).filter(|k| self.has(*k)).for_each(|k| sums.add(k, &texel[k], weights));
             sums.count += 1;
-            let mean = sums.reduction == Reduction::WeightedAverage && !nearest;
             let integer = self.texels.info.numeric.is_integer();
-            sums.single = (whole && !mean || integer).then_some(texel);
+            sums.single = (whole && nearest || integer).then_some(texel);
         }
         Ok(())
     }
