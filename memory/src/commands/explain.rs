@@ -3,6 +3,7 @@
 use super::clock::Stream;
 use super::dependency::{AccessScope, Accesses, Stages};
 use super::id::{OperationId, QueueId};
+use super::lack::lack;
 use super::past::{PastBarrier, PastSubmission};
 use super::range::Range;
 use super::shadow::{Operand, Record};
@@ -575,41 +576,4 @@ pub(super) fn gaps<'a>(
 ) -> impl Iterator<Item = (&'a SemaphoreUse, &'a SemaphoreUse)> {
     let same = |signal: &&SemaphoreUse| signal.semaphore == wait.semaphore && signal.value >= wait.value;
     submission.signals.iter().filter(same).map(move |signal| (wait, signal))
-}
-
-/// What access scopes lack to hold an access.
-struct Lack {
-    stage: bool,
-    accesses: Accesses,
-    range: bool,
-}
-
-impl Lack {
-    /// Whether the masks hold the access, perhaps for other memory.
-    fn holds(&self) -> bool {
-        !self.stage && self.accesses.is_empty()
-    }
-}
-
-/// What the best of some access scopes lacks to hold an access to these bytes; `None` if all of them are of
-/// other memory. Where there are none, one with the barrier's `stages` could be.
-fn lack(
-    scopes: &[AccessScope],
-    stages: Stages,
-    (stage, access): (Stages, Accesses),
-    bytes: Range,
-) -> Option<Lack> {
-    let lacks = |stages: Stages, accesses: Accesses, range: bool| Lack {
-        stage: !stages.contains(stage),
-        accesses: access - accesses,
-        range,
-    };
-    let there = scopes.iter().filter_map(|s| {
-        let (holds, could) = s.holds(bytes);
-        (holds || could).then(|| lacks(s.stages, s.accesses, !holds))
-    });
-    let missing =
-        |lack: &Lack| u8::from(lack.stage) + u8::from(!lack.accesses.is_empty()) + u8::from(lack.range);
-    let best = there.min_by_key(missing);
-    best.or_else(|| scopes.is_empty().then(|| lacks(stages, Accesses::empty(), false)))
 }

@@ -36,6 +36,7 @@ mod explain;
 mod footprint;
 mod host;
 mod id;
+mod lack;
 mod past;
 mod range;
 mod runs;

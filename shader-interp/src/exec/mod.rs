@@ -8,6 +8,7 @@
 //! in turn. Strands merge at barriers. No host stack is kept for anything that waits.
 
 mod apart;
+mod calls;
 pub(crate) mod context;
 mod divergence;
 pub(crate) mod entry;
@@ -18,7 +19,7 @@ mod far;
 mod flat;
 mod granularity;
 mod host_thread;
-mod lane;
+pub(crate) mod lane;
 pub(crate) mod launch;
 pub(crate) mod level;
 mod limits;

@@ -3,7 +3,7 @@
 //! Indexing of registers and tables is unchecked here: [`crate::code::verify`] has checked every operand, and
 //! [`run`] checks that the register files have the sizes that the verifier knew.
 
-use super::apart::Apart;
+use super::calls::{AtomicOf, ImageOf, Load, Store};
 use super::context::Context;
 use super::far;
 use super::flat;
@@ -12,69 +12,16 @@ use super::lane::{Lane, blend, lanes, test};
 use super::level::{Level, Set, has_one_loop};
 use super::prints::print;
 use super::strand::{Step, Strand};
-use super::target::{Baseline, CHUNK, Target, Work};
+use super::target::{Baseline, CHUNK, Target};
 use crate::code::isa::instruction_table;
-use crate::code::{ImageEntry, Inst, Marked, MemoryEntry, NOTES, Opcode};
+use crate::code::{Inst, Marked, NOTES, Opcode};
 use crate::ir::GroupKind;
 use crate::math::{convert, single};
-use crate::ops::{group, image, memory as table};
+use crate::ops::{group, memory as table};
 use pellucid_memory::access::Site;
 use pellucid_memory::finding::FindingId;
 use pellucid_memory::scope::Scope;
-use pellucid_memory::system::{LANES, LaneAccesses, Lanes, Mask, MemorySystem, Trap};
-
-macro_rules! table_work {
-    ($($name:ident: $entry:ty => $output:ty, $function:path;)*) => {
-        $(
-            struct $name;
-
-            impl<M: LaneAccesses> Work<$entry, M> for $name {
-                type Output = $output;
-
-                #[inline(always)]
-                fn run<T: Target>(
-                    context: &Context<'_>,
-                    entry: &$entry,
-                    vectors: &mut [Lanes],
-                    mask: Mask,
-                    memory: &mut M,
-                ) -> Result<$output, Box<Trap>> {
-                    $function(context, entry, vectors, mask, memory).map_err(Box::new)
-                }
-            }
-        )*
-    };
-}
-table_work! {
-    Load: MemoryEntry => (), table::load;
-    Store: MemoryEntry => (), table::store;
-    AtomicOf: MemoryEntry => bool, table::atomic;
-}
-
-struct ImageOf;
-
-impl<M: LaneAccesses> Work<ImageEntry, M> for ImageOf {
-    type Output = bool;
-
-    #[inline(always)]
-    fn run<T: Target>(
-        context: &Context<'_>,
-        entry: &ImageEntry,
-        vectors: &mut [Lanes],
-        mask: Mask,
-        memory: &mut M,
-    ) -> Result<bool, Box<Trap>> {
-        let done = if M::MODELLED {
-            let mut apart = Apart::<T, M>::new(context, memory);
-            image::entry::execute(context, entry, vectors, mask, &mut apart)
-        } else if T::FOR_SPEED {
-            image::entry::execute(context, entry, vectors, mask, memory)
-        } else {
-            image::entry::general(context, entry, vectors, mask, memory)
-        };
-        done.map_err(Box::new)
-    }
-}
+use pellucid_memory::system::{LANES, Lanes, Mask, MemorySystem, Trap};
 
 /// What runs a strand: limits, and who it shares the workgroup with.
 pub(crate) struct Control {
