@@ -112,7 +112,7 @@ macro_rules! test {
 /// An array by its indices. A loop: the closures of `array::from_fn` and `array::map` are not always compiled
 /// for the instructions of the function around them.
 #[inline(always)]
-pub(super) fn each<T: Copy + Default, const N: usize>(of: impl Fn(usize) -> T) -> [T; N] {
+pub(crate) fn each<T: Copy + Default, const N: usize>(of: impl Fn(usize) -> T) -> [T; N] {
     let mut all = [T::default(); N];
     for (j, one) in all.iter_mut().enumerate() {
         *one = of(j);
@@ -121,7 +121,7 @@ pub(super) fn each<T: Copy + Default, const N: usize>(of: impl Fn(usize) -> T) -
 }
 
 #[inline(always)]
-pub(super) fn blend(mask: Mask, yes: &[u32; LANES], no: &[u32; LANES]) -> [u32; LANES] {
+pub(crate) fn blend(mask: Mask, yes: &[u32; LANES], no: &[u32; LANES]) -> [u32; LANES] {
     each(|j| if mask & 1 << j != 0 { yes[j] } else { no[j] })
 }
 

@@ -5,18 +5,27 @@ use crate::math::single::floor;
 
 /// *Cube Map Face Selection* and *Cube Map Coordinate Transformation*: the face that a direction hits, and
 /// where, in [0, 1].
+#[inline(always)]
 pub(super) fn select_face(r: [f32; 3]) -> (u32, [f32; 2]) {
     let [x, y, z] = r;
-    let a = r.map(f32::abs);
-    let (face, s, t, major) = if a[2] >= a[0] && a[2] >= a[1] {
-        if z >= 0.0 { (4, x, -y, a[2]) } else { (5, -x, -y, a[2]) }
-    } else if a[1] >= a[0] {
-        if y >= 0.0 { (2, x, z, a[1]) } else { (3, x, -z, a[1]) }
-    } else if x >= 0.0 {
-        (0, -z, -y, a[0])
-    } else {
-        (1, z, -y, a[0])
+    let [ax, ay, az] = [x.abs(), y.abs(), z.abs()];
+    // Choices of values, no branches: lanes are computed together.
+    let (along_z, along_y) = ((az >= ax) & (az >= ay), ay >= ax);
+    let choose = |of_z: f32, of_y: f32, of_x: f32| {
+        let other = if along_y { of_y } else { of_x };
+        if along_z { of_z } else { other }
     };
+    let major = choose(az, ay, ax);
+    let s = choose(if z >= 0.0 { x } else { -x }, x, if x >= 0.0 { -z } else { z });
+    let t = choose(-y, if y >= 0.0 { z } else { -z }, -y);
+    let first = if along_z {
+        4
+    } else if along_y {
+        2
+    } else {
+        0
+    };
+    let face = first + if choose(z, y, x) >= 0.0 { 0 } else { 1 };
     (face, [0.5 * (s / major) + 0.5, 0.5 * (t / major) + 0.5])
 }
 

@@ -5,6 +5,7 @@ use super::address::Texels;
 use super::cube;
 use super::level::{self, Scales};
 use super::not_resident;
+use crate::exec::lane::{blend, each};
 use crate::interface::Sampler;
 use crate::math::convert::f32_to_i32;
 use crate::math::format::block;
@@ -123,10 +124,11 @@ impl Sampling<'_> {
     /// Array layer selection and cube map face selection.
     #[inline(always)]
     pub fn position(&self, arguments: &[&Lanes], shift: Option<&Shift<'_>>) -> Position {
-        let argument = |k: usize| arguments.get(k).map_or([0.0; LANES], |lanes| lanes.0.map(f32::from_bits));
+        let argument = |k: usize| arguments.get(k).copied().unwrap_or(&Lanes::ZERO);
         let mut coordinates = [[0.0; LANES]; 3];
         for (k, to) in coordinates.iter_mut().enumerate().take(self.coordinates()) {
-            *to = argument(k);
+            let from = argument(k);
+            *to = each(|lane| f32::from_bits(from.0[lane]));
             if let Some(shift) = shift {
                 shift.of(k, to);
             }
@@ -137,14 +139,14 @@ impl Sampling<'_> {
             let last = (self.texels.layers / faces).saturating_sub(1);
             let wanted = argument(self.coordinates());
             for lane in 0..LANES {
-                let whole = f32_to_i32(round_even(wanted[lane])).max(0) as u32;
+                let whole = f32_to_i32(round_even(f32::from_bits(wanted.0[lane]))).max(0) as u32;
                 layer.0[lane] = whole.min(last) * faces;
             }
         }
         if self.is_cube {
+            let [x, y, z] = coordinates;
             for lane in 0..LANES {
-                let direction = coordinates.map(|axis| axis[lane]);
-                let (face, [s, t]) = cube::select_face(direction);
+                let (face, [s, t]) = cube::select_face([x[lane], y[lane], z[lane]]);
                 layer.0[lane] += face;
                 (coordinates[0][lane], coordinates[1][lane]) = (s, t);
             }
@@ -175,7 +177,8 @@ impl Sampling<'_> {
         for k in 0..self.axes {
             let size = &footprint.size[k].0;
             let unnormalized = self.sampler.unnormalized;
-            let scale = if unnormalized { [1.0; LANES] } else { size.map(|size| size as i32 as f32) };
+            let scale: Floats =
+                if unnormalized { [1.0; LANES] } else { each(|lane| size[lane] as i32 as f32) };
             let base = &mut footprint.base[k];
             let fraction = &mut footprint.fraction[k];
             for lane in 0..LANES {
@@ -214,14 +217,14 @@ impl Sampling<'_> {
                 }
                 return;
             }
-            for lane in (0..LANES).filter(|lane| (alike >> lane) & 1 == 1) {
-                for k in 0..3 {
-                    footprint.size[k].0[lane] = layout.extent[k];
-                    footprint.pitch[k].0[lane] = layout.pitch[k];
-                }
-                let layer = footprint.layer.0[lane].wrapping_mul(layout.layer_pitch);
-                footprint.start.0[lane] = layout.start.wrapping_add(layer);
+            for k in 0..3 {
+                let (size, pitch) = (&mut footprint.size[k].0, &mut footprint.pitch[k].0);
+                *size = blend(alike, &[layout.extent[k]; LANES], size);
+                *pitch = blend(alike, &[layout.pitch[k]; LANES], pitch);
             }
+            let layer = &footprint.layer.0;
+            let start = each(|lane| layout.start.wrapping_add(layer[lane].wrapping_mul(layout.layer_pitch)));
+            footprint.start.0 = blend(alike, &start, &footprint.start.0);
         }
     }
 

@@ -2,6 +2,7 @@
 //! how many samples along which derivative anisotropy asks for.
 
 use super::footprint::{Floats, Sampling, YES};
+use crate::exec::lane::each;
 use crate::ir::ImageDim;
 use crate::math::convert::f32_to_i32;
 use crate::math::single::{ceil, floor, log2, n_clamp};
@@ -49,10 +50,12 @@ impl Levels {
     /// The shares of the finer levels, or of those below them.
     #[inline(always)]
     pub fn share(&self, high: bool) -> [f64; LANES] {
-        self.rest.map(|rest| if high { 1.0 - rest as f64 } else { rest as f64 })
+        let rest = |lane: usize| f64::from(self.rest[lane]);
+        each(|lane| if high { 1.0 - rest(lane) } else { rest(lane) })
     }
 }
 
+#[inline(always)]
 fn float(register: &Lanes, lane: usize) -> f32 {
     f32::from_bits(register.0[lane])
 }
@@ -61,8 +64,10 @@ impl Sampling<'_> {
     /// *Scale Factor Operation*, and *LOD Operation* but for its clamp.
     #[inline(always)]
     pub fn scales(&self, coordinates: &[&Lanes], wanted: &Wanted<'_>) -> Scales {
-        let lod = wanted.lod.map_or([0.0; LANES], |lod| lod.0.map(f32::from_bits));
-        let mut scales = Scales { lod, samples: [1; LANES], along_y: [false; LANES] };
+        let mut scales = Scales { lod: [0.0; LANES], samples: [1; LANES], along_y: [false; LANES] };
+        if let Some(lod) = wanted.lod {
+            scales.lod = each(|lane| float(lod, lane));
+        }
         if let Some(derivatives) = wanted.derivatives {
             for lane in (0..LANES).filter(|&lane| self.active.0[lane] != 0) {
                 self.scale(lane, coordinates, derivatives, &mut scales);
@@ -151,11 +156,12 @@ impl Sampling<'_> {
         let (high, rest, linear) = of_lane(first);
         let mut levels =
             Levels { high: Lanes([high; LANES]), rest: [rest; LANES], linear: Lanes([yes(linear); LANES]) };
-        let alike = super::same_as(Some(&Lanes(lod.map(f32::to_bits))), first);
-        let others = mask & !(alike & super::same_as(min_lod, first));
-        for lane in (0..LANES).filter(|lane| (others >> lane) & 1 == 1) {
-            let (high, rest, linear) = of_lane(lane);
-            (levels.high.0[lane], levels.rest[lane], levels.linear.0[lane]) = (high, rest, yes(linear));
+        let alike = super::same_as(Some(&Lanes(each(|lane| lod[lane].to_bits()))), first);
+        if mask & !(alike & super::same_as(min_lod, first)) != 0 {
+            for lane in 0..LANES {
+                let (high, rest, linear) = of_lane(lane);
+                (levels.high.0[lane], levels.rest[lane], levels.linear.0[lane]) = (high, rest, yes(linear));
+            }
         }
         levels
     }

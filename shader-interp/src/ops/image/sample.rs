@@ -10,6 +10,7 @@ use super::address::Texels;
 use super::footprint::{Footprint, Place, Position, Sampling, Shift, YES};
 use super::level::{Levels, Wanted};
 use super::{ImageInstruction, Operation, texel, view, ycbcr};
+use crate::exec::lane::each;
 use crate::interface::{Descriptor, Reduction};
 use crate::ir::{ImageDim, ImageSampling};
 use crate::math::double;
@@ -45,7 +46,7 @@ pub(super) fn sample<M: LaneAccesses>(
         ImageDim::D2 | ImageDim::Cube => 2,
         ImageDim::D3 => 3,
     };
-    let active = Lanes(std::array::from_fn(|lane| 0u32.wrapping_sub((mask >> lane) & 1)));
+    let active = Lanes(each(|lane| 0u32.wrapping_sub((mask >> lane) & 1)));
     let (is_cube, unbound) = (dim == ImageDim::Cube, Cell::new(0));
     let work = Sampling { instruction, texels, sampler, axes, is_cube, active, unbound };
     filtered(&work, memory, image, mask, arguments, out)?;
@@ -90,7 +91,8 @@ fn filtered<M: LaneAccesses>(
         let shift =
             wanted.derivatives.filter(|_| most > Some(1)).map(|along| Shift { along, n, scales: &scales });
         let position = work.position(arguments, shift.as_ref());
-        let part = scales.samples.map(|samples| if n < samples { 1.0 / f64::from(samples) } else { 0.0 });
+        let samples = &scales.samples;
+        let part = each(|lane| if n < samples[lane] { 1.0 / f64::from(samples[lane]) } else { 0.0 });
         work.filter(memory, &position, reference, &levels, &part, offsets, &mut sums)?;
     }
     work.finish(reference.is_some(), &sums, out);
@@ -166,7 +168,7 @@ impl Sums {
     fn component(&self, k: usize) -> Lanes {
         match &self.single {
             Some(texel) if self.count == 1 => texel[k],
-            _ => Lanes(self.sums[k].map(|sum| (sum as f32).to_bits())),
+            _ => Lanes(each(|lane| (self.sums[k][lane] as f32).to_bits())),
         }
     }
 }
@@ -188,7 +190,7 @@ impl Sampling<'_> {
         let several = levels.rest.iter().any(|&rest| rest > 0.0);
         let below = |lane: usize| levels.high.0[lane] + u32::from(levels.rest[lane] > 0.0);
         for high in [true, false].into_iter().take(1 + usize::from(several)) {
-            let level = if high { levels.high } else { Lanes(std::array::from_fn(below)) };
+            let level = if high { levels.high } else { Lanes(each(below)) };
             let footprint = self.footprint(position, &level, &levels.linear, offset);
             let mut share = levels.share(high);
             share.iter_mut().zip(part).for_each(|(share, part)| *share *= part);
@@ -268,10 +270,15 @@ impl Sampling<'_> {
             if self.is_seamless() && !single {
                 self.cross_edges(footprint, tap, &mut place);
             }
-            let wanted = Lanes(weights.map(|weight| if weight > 0.0 { YES } else { 0 }));
+            let wanted = Lanes(each(|lane| if weights[lane] > 0.0 { YES } else { 0 }));
             let Some(texel) = self.texel(memory, &place, &wanted, reference)? else { continue };
             let whole = (0..LANES).all(|lane| weights[lane] == 1.0 || self.active.0[lane] == 0);
-            (0..4).filter(|k| self.has(*k)).for_each(|k| sums.add(k, &texel[k], weights));
+            // No closure: it would be a function of its own for the least that hosts have.
+            for k in 0..4 {
+                if self.has(k) {
+                    sums.add(k, &texel[k], weights);
+                }
+            }
             sums.count += 1;
             let integer = self.texels.info.numeric.is_integer();
             sums.single = (whole && nearest || integer).then_some(texel);
@@ -312,7 +319,10 @@ impl Sampling<'_> {
             texel::decode_blocks(info, compression, &words, &place.within, &mut texel);
         }
         // Components that the format lacks are the same in every texel, and in their mean.
-        for k in (0..4).filter(|k| self.has(*k)) {
+        for k in 0..4 {
+            if !self.has(k) {
+                continue;
+            }
             if info.compression.is_none() {
                 texel::decode(info, &words, k, &mut texel[k]);
             }
