@@ -193,6 +193,11 @@ impl Access {
         loads && entry.is_some_and(|entry| !awaited(&entry.access))
     }
 
+    /// Whether each lane accesses one word.
+    fn is_word(&self) -> bool {
+        self.size == 4 && self.words.len() == 1 && !self.atomic
+    }
+
     /// Whether its memory is in the caches.
     fn is_near(&self) -> bool {
         matches!(self.space, Space::Workgroup(_) | Space::Private { .. })
@@ -493,6 +498,10 @@ impl Part<'_> {
 /// Bytes that are fetched into the caches ahead of consecutive loads: those of the subgroups that come next.
 const AHEAD: u32 = 512;
 
+/// 8 words, and where they are joined to 8 others.
+const HALF: X86 = X86::EVEX_Vmovdqu32_ymm_k1z_ymmm256;
+const KEEP_HALF: X86 = X86::EVEX_Vmovdqu32_ymmm256_k1z_ymm;
+const JOIN: X86 = X86::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8;
 /// 16 words.
 const WHOLE: X86 = X86::EVEX_Vmovdqu32_zmm_k1z_zmmm512;
 const KEEP: X86 = X86::EVEX_Vmovdqu32_zmmm512_k1z_zmm;

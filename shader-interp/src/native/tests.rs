@@ -62,6 +62,7 @@ fn differ(seed: u64, mut generator: Generator, level: Level) -> Result<usize, St
     values[VECTORS as usize] = Lanes(std::array::from_fn(|j| j as u32));
     values[VECTORS as usize + 1] = Lanes(std::array::from_fn(|j| j as u32 / 16 * 3));
     values[VECTORS as usize + 2] = Lanes(std::array::from_fn(|_| generator.random.below(90u32)));
+    values[VECTORS as usize + 4] = Lanes(std::array::from_fn(|j| (j % 8 + j / 8 * 20) as u32));
     values[VECTORS as usize + 3] = Lanes([generator.random.below(9u32); 32]);
     for (kind, lane) in (0..ADDRESSES).flat_map(|kind| (0..32).map(move |lane| (kind, lane))) {
         let address = address(kind, lane as u64, &mut generator.random);

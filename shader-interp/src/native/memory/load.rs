@@ -5,11 +5,14 @@ use super::super::operation::{Constant, LOAD, SHL_BY, SHR, SHR_BY, SUB, U_MIN, X
 use super::super::registers::{Part, RUNNING_MASK, Source};
 use super::super::state;
 use super::{
-    AHEAD, Access, Does, HALVES, HOST, KEEP, LESS_EQUAL, MORE, PERMUTE, SIZE, WHOLE, Words, at, based, field,
-    lane,
+    AHEAD, Access, Does, HALF, HALVES, HOST, JOIN, KEEP, LESS_EQUAL, MORE, NOT_EQUAL, PERMUTE, SIZE, WHOLE,
+    Words, at, based, field, lane,
 };
 use iced_x86::{Code as X86, Instruction, Register};
 use smallvec::SmallVec;
+
+/// Bytes of eight words.
+pub(super) const ROW: u32 = 32;
 
 impl Access {
     /// The same of words of 32 bits, if components of fewer make up one, two or four.
@@ -126,6 +129,9 @@ impl Part<'_> {
             self.load_block(access, results, t, u);
             self.jump(X86::Jmp_rel32_64, done);
             self.asm.bind(other);
+            if access.is_word() {
+                self.load_rows(access, results[0], u, (running, k), done);
+            }
         }
         self.unless_equal(t, u, running, k, general);
         self.first(t, 0, access.immediate);
@@ -179,6 +185,54 @@ impl Part<'_> {
         } else {
             self.gather(access, results, (t, u), (running, k), done);
         }
+    }
+
+    /// Two rows of eight consecutive lanes, as those of workgroups that are eight invocations wide, of which `u`
+    /// has the offsets less the distances of lanes; goes on behind this where they are none, or not in bounds.
+    fn load_rows(&mut self, access: &Access, result: u8, u: u8, (running, k): (u8, u8), done: Label) {
+        let none = self.asm.label();
+        let [wide, half, first] = [self.host(result), self.half_register(result), self.half_register(u)];
+        self.unless_rows(u, result, (running, k), none);
+        self.first(result, 0, access.immediate);
+        self.unless_inside(ROW, none);
+        self.asm.load(HALF, half, at(0));
+        self.upper_row(u, access.immediate);
+        self.unless_inside(ROW, none);
+        self.asm.load(HALF, first, at(0));
+        self.asm.put(Instruction::with4(JOIN, wide, wide, first, 1u32));
+        self.jump(X86::Jmp_rel32_64, done);
+        self.asm.bind(none);
+    }
+
+    /// Jumps if the words of `u` are not equal in each half where the first condition holds; `to` has them then.
+    pub(super) fn unless_rows(&mut self, u: u8, to: u8, (running, k): (u8, u8), none: Label) {
+        let [low, upper] = [self.low(u), self.low(to)];
+        let [wide, half_of_to, source] = [self.host(to), self.half_register(to), self.host(u)];
+        // The first word of the upper half, eight times, above that of the lower one.
+        self.asm.put(Instruction::with3(
+            X86::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8,
+            half_of_to,
+            source,
+            1u32,
+        ));
+        self.asm.registers(X86::EVEX_Vpbroadcastd_zmm_k1z_xmmm32, wide, upper);
+        let rest = self.host_mask_but(running);
+        let lower = Register::K0 + u32::from(rest);
+        self.general(X86::Mov_r32_imm32, 0xff, Register::EDX);
+        self.asm.registers(X86::VEX_Kmovw_kr_r32, lower, Register::EDX);
+        self.masked(rest, Instruction::with2(X86::EVEX_Vpbroadcastd_zmm_k1z_xmmm32, wide, low));
+        self.compare_under(running, k, u, to, NOT_EQUAL, true);
+        let differs = Register::K0 + u32::from(k);
+        self.asm.registers(X86::VEX_Kortestw_kr_kr, differs, differs);
+        self.jump(X86::Jne_rel32_64, none);
+    }
+
+    /// RAX is where the first lane of the upper half accesses a word, of which `u` has the offset less the
+    /// distance of the lane from the first one; changes `u`.
+    pub(super) fn upper_row(&mut self, u: u8, immediate: u32) {
+        let [half, source] = [self.half_register(u), self.host(u)];
+        self.asm.put(Instruction::with3(X86::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8, half, source, 1u32));
+        self.first(u, 0, immediate.wrapping_add(ROW));
     }
 
     /// Consecutive lanes, from RAX on, all in bounds.

@@ -1,9 +1,11 @@
 //! Stores of lanes.
 
+use super::super::assembler::Label;
 use super::super::operation::{Constant, LOAD, SUB};
 use super::super::registers::{Part, RUNNING_MASK, Source};
 use super::super::state;
-use super::{Access, KEEP, LESS_EQUAL, PERMUTE, PERMUTE_PAIRS, SIZE, at, field, lane};
+use super::load::ROW;
+use super::{Access, KEEP, KEEP_HALF, LESS_EQUAL, PERMUTE, PERMUTE_PAIRS, SIZE, at, field, lane};
 use iced_x86::{Code as X86, Instruction, Register};
 use smallvec::SmallVec;
 
@@ -30,10 +32,11 @@ impl Part<'_> {
         [t, u, v, w]: [u8; 4],
         (running, k): (u8, u8),
     ) {
-        let (done, general) = (self.asm.label(), self.asm.label());
+        let (done, general, other) = (self.asm.label(), self.asm.label(), self.asm.label());
         if let Some(steps) = access.stride() {
             self.binary(SUB, u, t, Source::Constant(steps));
-            self.unless_equal(u, v, running, k, general);
+            let apart = if access.is_word() { other } else { general };
+            self.unless_equal(u, v, running, k, apart);
             self.first(u, 0, access.immediate);
             self.unless_inside(16 * access.bytes(), general);
             let part = self.asm.label();
@@ -62,6 +65,10 @@ impl Part<'_> {
                 self.masked(running, instruction);
             }
             self.jump(X86::Jmp_rel32_64, done);
+            if access.is_word() {
+                self.asm.bind(other);
+                self.store_rows(access, values[0], [u, v], (running, k), (general, done));
+            }
             self.asm.bind(general);
         }
         self.add_immediate(t, u, access.immediate);
@@ -87,6 +94,33 @@ impl Part<'_> {
             }
         }
         self.asm.bind(done);
+    }
+
+    /// Two rows of eight consecutive lanes, all of them, as [`Part::load_rows`] has them.
+    fn store_rows(
+        &mut self,
+        access: &Access,
+        value: u8,
+        [u, v]: [u8; 2],
+        (running, k): (u8, u8),
+        (none, done): (Label, Label),
+    ) {
+        let all = Register::K0 + u32::from(running);
+        self.asm.registers(X86::VEX_Kortestw_kr_kr, all, all);
+        self.jump(X86::Jae_rel32_64, none);
+        self.unless_rows(u, v, (running, k), none);
+        let [wide, half, kept] = [self.host(value), self.half_register(value), self.half_register(v)];
+        // Both rows are in bounds before the first one is stored.
+        self.asm.registers(LOAD.0, self.host(v), self.host(u));
+        self.upper_row(v, access.immediate);
+        self.unless_inside(ROW, none);
+        self.first(u, 0, access.immediate);
+        self.unless_inside(ROW, none);
+        self.asm.store(KEEP_HALF, at(0), half);
+        self.first(v, 0, access.immediate.wrapping_add(ROW));
+        self.asm.put(Instruction::with3(X86::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8, kept, wide, 1u32));
+        self.asm.store(KEEP_HALF, at(0), kept);
+        self.jump(X86::Jmp_rel32_64, done);
     }
 
     /// Consecutive lanes, all of them, from RAX on; words by this instruction.

@@ -12,9 +12,9 @@ use pellucid_memory::scope::{Scope, StorageClasses};
 
 pub(super) const PINS: u16 = 12;
 pub(super) const VECTORS: u16 = 44;
-/// Behind them: offsets that are never written (lanes, halves of lanes, any, one), and what loads write, of
+/// Behind them: offsets that are never written (lanes, halves of lanes, any, one, rows of eight), and what loads write, of
 /// which lanes that do not run may hold anything.
-const OFFSETS: u16 = 4;
+const OFFSETS: u16 = 5;
 /// Then pairs of registers: addresses in the buffers ([`address`]).
 pub(super) const ADDRESSES: u16 = 6;
 pub(super) const POINTERS: u16 = VECTORS + OFFSETS;
@@ -218,7 +218,8 @@ impl Generator {
         let follow = (u32::from(size) * u32::from(components)).next_power_of_two().trailing_zeros();
         let apart = !loads && !modifies && !private && words > 1;
         let (offset, shift) = match self.random.below(if apart { 3u32 } else { 8 }) {
-            0..=2 => (VECTORS, follow),
+            0 | 1 => (VECTORS, follow),
+            2 => (VECTORS + 4, follow),
             3 => (VECTORS + 1 + self.random.below(3u16), follow),
             4 => (VECTORS + self.random.below(OFFSETS), self.random.below(7u32)),
             5 => (self.random.below(PINS), 0),
