@@ -8,6 +8,7 @@
 //! A clone shares the pages of the original until either changes: a dispatch takes one and looks at it
 //! without a lock.
 
+use crate::system::{LANES, Lanes, Mask};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -209,6 +210,30 @@ impl Unwritten {
             end = first;
         }
         false
+    }
+
+    /// The lanes of `mask` none of whose bytes is unwritten: `size` each, from `address` and an offset on.
+    pub fn written_lanes(&self, address: u64, offset: &Lanes, mask: Mask, size: u64) -> Mask {
+        let mut found: Option<(u64, &Extent)> = None;
+        let mut written = 0;
+        let mut left = mask;
+        while left != 0 {
+            let lane = left.trailing_zeros() as usize % LANES;
+            left &= left - 1;
+            let start = address + u64::from(offset.0[lane]);
+            let end = start + size;
+            // Most often all lanes are in one allocation.
+            let holds = |(first, extent): &(u64, &Extent)| *first <= start && end <= extent.end;
+            if !found.as_ref().is_some_and(holds) {
+                found = self.extent(start, end).map(|(first, extent)| (first, &**extent)).filter(holds);
+            }
+            let is_written = match found {
+                Some((first, extent)) => extent.written(start - first, end - first),
+                None => !self.any(start, end),
+            };
+            written |= Mask::from(is_written) << lane;
+        }
+        written
     }
 
     /// The unwritten bytes of `start .. end`, as runs in ascending order: the first and the one behind the

@@ -82,17 +82,17 @@ impl CheckedMemory {
         out: &mut [Lanes],
     ) -> Mask {
         let Pointers::View { view, offset, immediate } = from else { return mask };
-        if access.atomic.is_some()
-            || !self.read_only.covers(view)
-            || self.core.exploring.is_some()
-            || self.core.partly_undefined(view)
-        {
+        if access.atomic.is_some() || !self.read_only.covers(view) || self.core.exploring.is_some() {
             return mask;
         }
         let bytes = u32::from(access.size) * u32::from(access.components);
         let at = (*view, *offset, *immediate);
+        let defined = self.core.defined_lanes(at, mask, bytes);
+        if defined == 0 {
+            return mask;
+        }
         let kind = (kind, self.core.kinds.get(kind));
-        let read = self.read_only.read(kind, at, mask, bytes, self.first_lane);
+        let read = self.read_only.read(kind, at, defined, bytes, self.first_lane);
         plain::load_view(view, offset, *immediate, read, access, out);
         if self.core.caches.is_some() {
             self.fill_caches((view, offset, *immediate), read, access);

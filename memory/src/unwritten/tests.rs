@@ -20,6 +20,25 @@ fn bytes_are_told_apart() {
 }
 
 #[test]
+fn lanes_are_told_apart_as_bytes_are() {
+    let mut unwritten = Unwritten::default();
+    unwritten.allocate(0x1_0000, 2 * PAGE);
+    unwritten.allocate(0x1_0000 + 2 * PAGE, 64);
+    for row in 0..300 {
+        unwritten.write(0x1_0000 + 128 * row, 0x1_0000 + 128 * row + 64);
+    }
+    for (size, step) in [(1, 1), (4, 4), (4, 60), (8, 31), (16, 1100), (16, 4099)] {
+        let offset = Lanes(std::array::from_fn(|lane| 50 + step * lane as u32));
+        let written = unwritten.written_lanes(0xffd0, &offset, 0xffff_fffb, size);
+        for lane in 0..LANES {
+            let start = 0xffd0 + u64::from(offset.0[lane]);
+            let should = lane != 2 && !unwritten.any(start, start + size);
+            assert_eq!(written >> lane & 1 != 0, should, "lane {lane}, {size} bytes at {start:#x}");
+        }
+    }
+}
+
+#[test]
 fn discarded_bytes_are_unwritten_and_no_others() {
     let mut unwritten = Unwritten::default();
     let size = 2 * PAGE + 10;
