@@ -46,7 +46,7 @@ fn estrin<const N: usize>(x: f32, coefficients: [f32; N]) -> f32 {
 
 /// The canonical NaN in place of any other.
 #[inline(always)]
-fn canonical(x: f32) -> f32 {
+pub(crate) fn canonical(x: f32) -> f32 {
     // On bits throughout: where the comparison is one of floats, the compiler may drop it, as it is free to
     // choose the payload of a NaN.
     let bits = x.to_bits();

@@ -475,7 +475,7 @@ impl Part<'_> {
         }
         for ((_, to), [low, high]) in results.iter().filter(|(k, _)| has(*k)).zip(&sums) {
             self.narrow_both([*low, *high]);
-            self.set(*to, *low);
+            self.canonical(*to, *low);
         }
         for (k, to) in results.iter().filter(|(k, _)| !has(*k)) {
             self.component(access, *k, words, (t, u), (*to, reference));

@@ -4,7 +4,7 @@ use super::*;
 
 impl Part<'_> {
     /// The canonical NaN in place of any other.
-    pub(super) fn canonical(&mut self, to: u16, t: u8) {
+    pub(in crate::native) fn canonical(&mut self, to: u16, t: u8) {
         let nan = self.compare_floats(UNORDERED, t, Source::Host(t));
         let k = self.result(to);
         self.choose(k, nan, Source::Constant(Constant::Nan), t);

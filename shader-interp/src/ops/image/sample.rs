@@ -13,9 +13,9 @@ use super::{ImageInstruction, Operation, texel, view, ycbcr};
 use crate::exec::lane::each;
 use crate::interface::{Descriptor, Reduction};
 use crate::ir::{ImageDim, ImageSampling};
-use crate::math::double;
 use crate::math::format::Numeric;
 use crate::math::single::n_clamp;
+use crate::math::{canonical, double};
 use pellucid_memory::system::{LANES, LaneAccesses, Lanes, Mask, Trap};
 use std::cell::Cell;
 
@@ -168,7 +168,8 @@ impl Sums {
     fn component(&self, k: usize) -> Lanes {
         match &self.single {
             Some(texel) if self.count == 1 => texel[k],
-            _ => Lanes(each(|lane| (self.sums[k][lane] as f32).to_bits())),
+            // Which of several NaN a sum passes on depends on the order of its operands.
+            _ => Lanes(each(|lane| canonical(self.sums[k][lane] as f32).to_bits())),
         }
     }
 }

@@ -10,6 +10,7 @@ use super::{ImageInstruction, Operation, texel, view, ycbcr};
 use crate::code::{ElementIndex, ImageEntry};
 use crate::interface::{Descriptor, Reduction, Resources, Sampler};
 use crate::ir::{ImageDim, ImageOperand, Scalar};
+use crate::math::canonical;
 use crate::math::convert::f32_to_i32;
 use crate::math::format::Numeric;
 use crate::math::single::{floor, round_even};
@@ -536,7 +537,7 @@ fn add(
         if more {
             sums[lane] = sum;
         }
-        out.0[lane] = (sum as f32).to_bits();
+        out.0[lane] = canonical(sum as f32).to_bits();
     }
     out
 }
