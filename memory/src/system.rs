@@ -182,10 +182,10 @@ pub enum Trap {
     Stopped(String),
 }
 
-/// Memory as an instruction of the interpreter sees it. `out` and `value` hold `components` lanes (twice that for 8-byte
-/// components: low, high per component). Inactive lanes of `out` are left with any value. Out-of-bounds lanes
-/// of a view or of workgroup memory read zero and write nothing (robustBufferAccess); the modelled
-/// implementation reports them.
+/// Memory as an instruction of the interpreter sees it. `out` and `value` hold `components` lanes (twice that
+/// for 8-byte components: low, high per component). Inactive lanes of `out` are left with any value.
+/// Out-of-bounds lanes of a view or of workgroup memory read zero and write nothing (robustBufferAccess); the
+/// modelled implementation reports them.
 pub trait LaneAccesses {
     /// False: flat memory, nothing recorded; the interpreter may keep going across visible operations. True:
     /// the interpreter returns to its scheduler before every atomic, barrier and availability or visibility
@@ -307,8 +307,8 @@ pub trait MemorySystem: LaneAccesses {
         MemoryView::NULL
     }
 
-    /// The buffers of `count` accesses by physical addresses, as [`MemorySystem::remember`] has put them there;
-    /// nothing before. Flat memory alone has any.
+    /// The buffers of `count` accesses by physical addresses, as [`MemorySystem::remember`] has put them
+    /// there; nothing before. Flat memory alone has any.
     fn reached(&mut self, count: usize) -> &[MemoryView<'_>] {
         let _ = count;
         &[]

@@ -8,6 +8,7 @@
 //! Anything that the interpreter does not implement fails [`compile`] with [`CompileError::NotImplemented`],
 //! which names it.
 
+mod arrays;
 pub mod code;
 pub mod error;
 pub mod exec;

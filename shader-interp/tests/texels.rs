@@ -287,7 +287,8 @@ fn texel_words(random: &mut Random, info: &FormatInfo, count: u32) -> Vec<u32> {
         .collect()
 }
 
-/// What a dispatch has seen in images that it samples: their sizes and formats in the order of their bindings.
+/// What a dispatch has seen in images that it samples: their sizes and formats in the order of their
+/// bindings.
 fn run_samples(
     program: &Program,
     images: &[(([u32; 3], u32), &FormatInfo)],

@@ -1,6 +1,6 @@
 //! What a loop calls instead of holding it: the table's long operations on lanes, in loops that are not to be
-//! large the others as well, operations between lanes, products of matrices. Each is a function of its own for
-//! each instruction set, and the same one whatever memory system the loop is compiled over.
+//! large the others as well, operations between lanes, products of matrices. Each is a function of its own
+//! for each instruction set, and the same one whatever memory system the loop is compiled over.
 
 use super::context::Context;
 use super::lane::{Lane, lanes, test};

@@ -1,7 +1,8 @@
 //! Operations on all lanes of registers: how operands lie there, and what the rows of the table become.
 
 use super::target::CHUNK;
-use pellucid_memory::system::{LANES, Lanes, Mask};
+use crate::arrays::each;
+use pellucid_memory::system::Lanes;
 
 /// A type of lane operands: how it lies in vector registers.
 pub(super) trait Lane: Copy + Default {
@@ -107,22 +108,6 @@ macro_rules! test {
         }
         mask
     }};
-}
-
-/// An array by its indices. A loop: the closures of `array::from_fn` and `array::map` are not always compiled
-/// for the instructions of the function around them.
-#[inline(always)]
-pub(crate) fn each<T: Copy + Default, const N: usize>(of: impl Fn(usize) -> T) -> [T; N] {
-    let mut all = [T::default(); N];
-    for (j, one) in all.iter_mut().enumerate() {
-        *one = of(j);
-    }
-    all
-}
-
-#[inline(always)]
-pub(crate) fn blend(mask: Mask, yes: &[u32; LANES], no: &[u32; LANES]) -> [u32; LANES] {
-    each(|j| if mask & 1 << j != 0 { yes[j] } else { no[j] })
 }
 
 pub(super) use {lanes, test};

@@ -19,7 +19,7 @@ mod far;
 mod flat;
 mod granularity;
 mod host_thread;
-pub(crate) mod lane;
+mod lane;
 pub(crate) mod launch;
 pub(crate) mod level;
 mod limits;

@@ -29,9 +29,9 @@ pub(crate) trait Work<E, M> {
 
 /// A host instruction set.
 pub(crate) trait Target {
-    /// Whether code that is there for speed alone is compiled for it, as it is much to compile: loops over whole
-    /// programs hold the table's short rows, which elsewhere are functions that all loops share, and the usual
-    /// cases of images have code of their own.
+    /// Whether code that is there for speed alone is compiled for it, as it is much to compile: loops over
+    /// whole programs hold the table's short rows, which elsewhere are functions that all loops share, and
+    /// the usual cases of images have code of their own.
     const FOR_SPEED: bool = true;
 
     /// A bit for each word: its top bit.

@@ -12,8 +12,8 @@
 //! rounded: their result is one of the two floats beside the exact value. They are computed in single
 //! precision, twice as many lanes at a time as in double precision; machine code has the same steps. The
 //! other transcendental functions are computed in double precision ([`wide`]), with a relative error of 2^-34
-//! or better, and rounded once, so that most results are correctly rounded. 16-bit functions are computed in single
-//! precision and rounded once more: `half::from_f32(single::sin(half::to_f32(h)))`.
+//! or better, and rounded once, so that most results are correctly rounded. 16-bit functions are computed in
+//! single precision and rounded once more: `half::from_f32(single::sin(half::to_f32(h)))`.
 
 pub mod convert;
 pub mod double;

@@ -4,7 +4,6 @@
 use super::memory::ALIGN;
 use super::operation::*;
 use super::registers::{MASKS, Part, RUNNING, Source};
-use super::rows::{I_LESS, I_NOT_EQUAL, NOT_EQUAL, UNORDERED};
 use crate::code::{Code, Inst, Opcode};
 use crate::ir::{GroupFold, GroupKind, Scalar};
 use crate::ops::group;

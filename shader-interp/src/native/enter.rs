@@ -4,8 +4,9 @@
 //! translator emits code for verified programs only, so that registers, masks and targets are in range; a
 //! strand's files have the sizes that the verifier knew ([`state`](fn@state) checks it) and nobody else
 //! touches them meanwhile; views, workgroup memory and buffers that addresses reach are mapped as long as the
-//! strand runs, the code keeps to their bounds, and what it does to their bytes is what the rule of `pellucid_memory::raw` says; and the
-//! code is entered on hosts that have its instructions ([`Level`](crate::exec::level::Level) was detected).
+//! strand runs, the code keeps to their bounds, and what it does to their bytes is what the rule of
+//! `pellucid_memory::raw` says; and the code is entered on hosts that have its instructions
+//! ([`Level`](crate::exec::level::Level) was detected).
 
 use super::NativeCode;
 use super::state::{self, State};

@@ -10,7 +10,6 @@ use super::memory::modify::Modified;
 use super::memory::{Access, HOST, SIZE};
 use super::operation::*;
 use super::registers::{Part, RUNNING_MASK, STATE, Source};
-use super::rows::{I_LESS, UNORDERED};
 use super::sample::SampleAccess;
 use super::state;
 use crate::code::{Code, Inst, Opcode, Pin};

@@ -29,11 +29,6 @@ use smallvec::SmallVec;
 /// The first byte that an access may go to, and how many there are.
 pub(super) const HOST: Register = Register::R8;
 pub(super) const SIZE: Register = Register::R9;
-/// Predicates of comparisons of integers.
-const LESS_EQUAL: u32 = 2;
-const NOT_EQUAL: u32 = 4;
-const MORE: u32 = 6;
-const LESS: u32 = 1;
 
 /// Vector registers.
 type Words = SmallVec<[u16; 8]>;
@@ -304,7 +299,8 @@ impl Part<'_> {
         access.number * size_of::<MemoryView<'_>>() + of
     }
 
-    /// Jumps if not all running lanes of an access by physical addresses are in the buffer where they were last.
+    /// Jumps if not all running lanes of an access by physical addresses are in the buffer where they were
+    /// last.
     pub fn unless_reached(&mut self, access: &Access, other: Label) {
         let registers = [access.offset, access.offset + 1];
         for part in 0..self.form.parts() {
@@ -321,7 +317,7 @@ impl Part<'_> {
             let less = X86::EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8;
             self.asm.put(Instruction::with3(SUB.0, wide_t, wide_low, word(address)));
             let to = Register::K0 + u32::from(borrow);
-            self.masked(running, Instruction::with4(less, to, wide_low, word(address), LESS));
+            self.masked(running, Instruction::with4(less, to, wide_low, word(address), I_LESS));
             self.asm.put(Instruction::with3(SUB.0, wide_u, wide_high, word(address + 4)));
             let ones = self.constant(Constant::Ones);
             self.masked(borrow, Instruction::with3(ADD.0, wide_u, wide_u, ones));
@@ -333,7 +329,7 @@ impl Part<'_> {
             self.locate(access);
             self.last_inside(access.immediate + access.bytes(), other);
             self.spread_general(u, Register::EDX);
-            self.compare_under(running, far, t, u, MORE, false);
+            self.compare_under(running, far, t, u, I_MORE, false);
             self.asm.registers(X86::VEX_Kortestw_kr_kr, to, to);
             self.jump(X86::Jne_rel32_64, other);
             self.end_row();
@@ -420,7 +416,7 @@ impl Part<'_> {
     fn unless_equal(&mut self, k: u8, t: u8, condition: u8, differs: u8, to: Label) {
         let (spread, first) = (self.host(t), self.low(k));
         self.asm.registers(X86::EVEX_Vpbroadcastd_zmm_k1z_xmmm32, spread, first);
-        self.compare_under(condition, differs, k, t, NOT_EQUAL, true);
+        self.compare_under(condition, differs, k, t, I_NOT_EQUAL, true);
         let differs = Register::K0 + u32::from(differs);
         self.asm.registers(X86::VEX_Kortestw_kr_kr, differs, differs);
         self.jump(X86::Jne_rel32_64, to);

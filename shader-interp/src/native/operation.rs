@@ -193,3 +193,37 @@ impl Constant {
         constants.chain(bits).chain(rows).flat_map(u32::to_le_bytes).collect()
     }
 }
+
+/// Predicates of comparisons of floats.
+pub(super) const EQUAL: u32 = 0x00;
+pub(super) const UNORDERED: u32 = 0x03;
+pub(super) const NOT_EQUAL: u32 = 0x04;
+pub(super) const EQUAL_OR_UNORDERED: u32 = 0x08;
+pub(super) const ORDERED_NOT_EQUAL: u32 = 0x0c;
+pub(super) const GREATER_EQUAL: u32 = 0x1d;
+pub(super) const LESS: u32 = 0x11;
+pub(super) const MORE_THAN: u32 = 0x1e;
+pub(super) const LESS_EQUAL: u32 = 0x12;
+pub(super) const NOT_GREATER_EQUAL: u32 = 0x19;
+pub(super) const NOT_GREATER: u32 = 0x1a;
+/// Predicates of comparisons of integers.
+pub(super) const I_EQUAL: u32 = 0;
+pub(super) const I_LESS: u32 = 1;
+pub(super) const I_LESS_EQUAL: u32 = 2;
+pub(super) const I_NOT_EQUAL: u32 = 4;
+pub(super) const I_NOT_LESS: u32 = 5;
+pub(super) const I_MORE: u32 = 6;
+/// Rounding, nothing told.
+pub(super) const TO_EVEN: u32 = 8;
+pub(super) const DOWN: u32 = 9;
+pub(super) const UP: u32 = 10;
+pub(super) const TO_ZERO: u32 = 11;
+
+/// Of eight doubles each.
+pub(super) const ADD_DOUBLES: Code = Code::EVEX_Vaddpd_zmm_k1z_zmm_zmmm512b64_er;
+pub(super) const SUB_DOUBLES: Code = Code::EVEX_Vsubpd_zmm_k1z_zmm_zmmm512b64_er;
+pub(super) const MUL_DOUBLES: Code = Code::EVEX_Vmulpd_zmm_k1z_zmm_zmmm512b64_er;
+pub(super) const DIV_DOUBLES: Code = Code::EVEX_Vdivpd_zmm_k1z_zmm_zmmm512b64_er;
+pub(super) const MIN_DOUBLES: Code = Code::EVEX_Vminpd_zmm_k1z_zmm_zmmm512b64_sae;
+pub(super) const MAX_DOUBLES: Code = Code::EVEX_Vmaxpd_zmm_k1z_zmm_zmmm512b64_sae;
+pub(super) const WIDEN: Code = Code::EVEX_Vcvtps2pd_zmm_k1z_ymmm256b32_sae;

@@ -10,13 +10,13 @@ mod dots;
 pub(super) mod doubles;
 mod floats;
 mod functions;
+mod graph;
 mod integers;
 mod masks;
 mod normalized;
 mod pairs;
 mod wide;
 
-use self::division::Of;
 use super::image::ImageAccess;
 use super::memory::Access;
 use super::operation::*;
@@ -24,30 +24,6 @@ use super::registers::{Part, RUNNING, RUNNING_MASK, Source};
 use crate::code::{Inst, Opcode};
 use crate::math::format::Numeric;
 use iced_x86::{Code as X86, Instruction, Register};
-
-/// Predicates of comparisons of floats.
-pub(super) const EQUAL: u32 = 0x00;
-pub(super) const UNORDERED: u32 = 0x03;
-pub(super) const NOT_EQUAL: u32 = 0x04;
-const EQUAL_OR_UNORDERED: u32 = 0x08;
-const ORDERED_NOT_EQUAL: u32 = 0x0c;
-pub(super) const GREATER_EQUAL: u32 = 0x1d;
-pub(super) const LESS: u32 = 0x11;
-pub(super) const MORE_THAN: u32 = 0x1e;
-pub(super) const LESS_EQUAL: u32 = 0x12;
-const NOT_GREATER_EQUAL: u32 = 0x19;
-const NOT_GREATER: u32 = 0x1a;
-/// Predicates of comparisons of integers.
-const I_EQUAL: u32 = 0;
-pub(super) const I_LESS: u32 = 1;
-const I_LESS_EQUAL: u32 = 2;
-pub(super) const I_NOT_EQUAL: u32 = 4;
-pub(super) const I_NOT_LESS: u32 = 5;
-/// Rounding, nothing told.
-pub(super) const TO_EVEN: u32 = 8;
-pub(super) const DOWN: u32 = 9;
-const UP: u32 = 10;
-const TO_ZERO: u32 = 11;
 
 pub(super) use functions::table as function_table;
 
@@ -57,7 +33,7 @@ pub(super) fn needs_many(op: Opcode) -> bool {
     let doubles = matches!(op, FMulAdd64 | FMin64 | NMin64 | FMax64 | NMax64 | FClamp64 | NClamp64 | FMix64);
     let dots = matches!(op, SDotAccSat4x8 | SUDotAccSat4x8);
     let others = matches!(op, SMod | Sin | Cos | FMod | FRem | SmoothStep | BitFieldSExtract);
-    doubles || dots || others || divides_pairs(op) || wide::is_function(op)
+    doubles || dots || others || divides_pairs(op) || graph::is_function(op)
 }
 
 /// Whether a row is a division of integers of 64 bits.
@@ -69,7 +45,7 @@ fn divides_pairs(op: Opcode) -> bool {
 /// Whether an encoding takes tens of host instructions, each of which waits for the one before.
 pub(super) fn is_long(op: Opcode) -> bool {
     use Opcode::*;
-    matches!(op, Exp | Exp2 | Log | Log2 | Sin | Cos) || wide::is_function(op)
+    matches!(op, Exp | Exp2 | Log | Log2 | Sin | Cos) || graph::is_function(op)
 }
 
 /// Whether a row or test has its encoding for 16 lanes alone.
@@ -94,6 +70,14 @@ pub(super) fn is_wide_alone(op: Opcode) -> bool {
     let packed = matches!(op, PackSnorm4x8 | PackUnorm4x8 | PackSnorm2x16 | PackUnorm2x16)
         || matches!(op, UnpackSnorm8 | UnpackUnorm8 | UnpackSnorm16 | UnpackUnorm16);
     is_long(op) || bits || places || pairs || of_double || conversion || by_doubles || packed
+}
+
+/// What of a division is the result.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Of {
+    Quotient,
+    Remainder,
+    Modulo,
 }
 
 /// A shift by lanes, and by a number.
@@ -450,10 +434,10 @@ rows! {
         UnpackUnorm16 => self.unpack(inst, Numeric::Unorm, 16);
         FMod => self.modulo(inst, DOWN, inst.b);
         FRem => self.modulo(inst, TO_ZERO, inst.a);
-        FAdd64 => self.doubles(inst, doubles::ADD_DOUBLES);
-        FSub64 => self.doubles(inst, doubles::SUB_DOUBLES);
-        FMul64 => self.doubles(inst, doubles::MUL_DOUBLES);
-        FDiv64 => self.doubles(inst, doubles::DIV_DOUBLES);
+        FAdd64 => self.doubles(inst, ADD_DOUBLES);
+        FSub64 => self.doubles(inst, SUB_DOUBLES);
+        FMul64 => self.doubles(inst, MUL_DOUBLES);
+        FDiv64 => self.doubles(inst, DIV_DOUBLES);
         FMulAdd64 => self.double_mul_add(inst);
         FNegate64 => self.high_word(inst, XOR, Constant::Sign);
         FAbs64 => self.high_word(inst, AND, Constant::Magnitude);

@@ -8,10 +8,6 @@ use super::image::is_read;
 use super::memory::Access;
 use super::operation::*;
 use super::registers::{Part, RUNNING_MASK, Source};
-use super::rows::doubles::{ADD_DOUBLES, DIV_DOUBLES, MUL_DOUBLES, SUB_DOUBLES, WIDEN};
-use super::rows::{
-    DOWN, EQUAL, GREATER_EQUAL, I_LESS, I_NOT_LESS, LESS, LESS_EQUAL, MORE_THAN, NOT_EQUAL, TO_EVEN,
-};
 use crate::code::{Code, Inst, Opcode};
 use crate::interface::Reduction;
 use crate::math::format::{self, FormatInfo, Numeric};

@@ -5,8 +5,8 @@ use super::super::operation::{Constant, LOAD, SHL_BY, SHR, SHR_BY, SUB, U_MIN, X
 use super::super::registers::{Part, RUNNING_MASK, Source};
 use super::super::state;
 use super::{
-    AHEAD, Access, Does, HALF, HALVES, HOST, JOIN, KEEP, LESS_EQUAL, MORE, NOT_EQUAL, PERMUTE, SIZE, WHOLE,
-    Words, at, based, field, lane,
+    AHEAD, Access, Does, HALF, HALVES, HOST, I_LESS_EQUAL, I_MORE, I_NOT_EQUAL, JOIN, KEEP, PERMUTE, SIZE,
+    WHOLE, Words, at, based, field, lane,
 };
 use iced_x86::{Code as X86, Instruction, Register};
 use smallvec::SmallVec;
@@ -161,7 +161,7 @@ impl Part<'_> {
         }
         self.last_inside(end, beyond);
         self.spread_general(u, Register::EDX);
-        self.compare_under(running, k, t, u, MORE, false);
+        self.compare_under(running, k, t, u, I_MORE, false);
         let outside = Register::K0 + u32::from(k);
         self.asm.registers(X86::VEX_Kortestw_kr_kr, outside, outside);
         self.jump(X86::Jne_rel32_64, beyond);
@@ -187,8 +187,9 @@ impl Part<'_> {
         }
     }
 
-    /// Two rows of eight consecutive lanes, as those of workgroups that are eight invocations wide, of which `u`
-    /// has the offsets less the distances of lanes; goes on behind this where they are none, or not in bounds.
+    /// Two rows of eight consecutive lanes, as those of workgroups that are eight invocations wide, of which
+    /// `u` has the offsets less the distances of lanes; goes on behind this where they are none, or not in
+    /// bounds.
     fn load_rows(&mut self, access: &Access, result: u8, u: u8, (running, k): (u8, u8), done: Label) {
         let none = self.asm.label();
         let [wide, half, first] = [self.host(result), self.half_register(result), self.half_register(u)];
@@ -204,7 +205,8 @@ impl Part<'_> {
         self.asm.bind(none);
     }
 
-    /// Jumps if the words of `u` are not equal in each half where the first condition holds; `to` has them then.
+    /// Jumps if the words of `u` are not equal in each half where the first condition holds; `to` has them
+    /// then.
     pub(super) fn unless_rows(&mut self, u: u8, to: u8, (running, k): (u8, u8), none: Label) {
         let [low, upper] = [self.low(u), self.low(to)];
         let [wide, half_of_to, source] = [self.host(to), self.half_register(to), self.host(u)];
@@ -221,7 +223,7 @@ impl Part<'_> {
         self.general(X86::Mov_r32_imm32, 0xff, Register::EDX);
         self.asm.registers(X86::VEX_Kmovw_kr_r32, lower, Register::EDX);
         self.masked(rest, Instruction::with2(X86::EVEX_Vpbroadcastd_zmm_k1z_xmmm32, wide, low));
-        self.compare_under(running, k, u, to, NOT_EQUAL, true);
+        self.compare_under(running, k, u, to, I_NOT_EQUAL, true);
         let differs = Register::K0 + u32::from(k);
         self.asm.registers(X86::VEX_Kortestw_kr_kr, differs, differs);
         self.jump(X86::Jne_rel32_64, none);
@@ -284,7 +286,7 @@ impl Part<'_> {
             self.asm.registers(X86::Add_r32_rm32, Register::EDX, Register::EAX);
             self.spread_general(u, Register::EDX);
             for (n, word) in words.enumerate() {
-                self.compare_under(running, k, t, u, LESS_EQUAL, true);
+                self.compare_under(running, k, t, u, I_LESS_EQUAL, true);
                 let (from, to) = (self.host(t), self.host(results[word]));
                 let from = based(HOST, from, end - access.size + 4 * n as u32);
                 self.masked(k, Instruction::with2(X86::EVEX_Vpgatherdd_zmm_k1_vm32z, to, from));
@@ -310,7 +312,7 @@ impl Part<'_> {
             let word = results.get(words.end).copied().unwrap_or(t);
             self.last_inside(end, done);
             self.spread_general(u, Register::EDX);
-            self.compare_under(running, k, t, u, LESS_EQUAL, false);
+            self.compare_under(running, k, t, u, I_LESS_EQUAL, false);
             self.last_inside(4, done);
             self.spread_general(to, Register::EDX);
             self.unary(LOAD, u, Source::Host(t));
@@ -348,7 +350,7 @@ impl Part<'_> {
         for (words, end) in access.components() {
             self.last_inside(end, done);
             self.spread_general(u, Register::EDX);
-            self.compare_under(running, k, t, u, LESS_EQUAL, false);
+            self.compare_under(running, k, t, u, I_LESS_EQUAL, false);
             let result = self.host(results[words.start]);
             self.asm.store(KEEP, field(state::RESULTS), result);
             self.each_lane(k, |part| {

@@ -48,7 +48,7 @@ impl Part<'_> {
         self.zero_register(r);
         self.last_inside(4, done);
         self.spread_general(u, Register::EDX);
-        self.compare_under(running, k, t, u, LESS_EQUAL, false);
+        self.compare_under(running, k, t, u, I_LESS_EQUAL, false);
         // Those that are not aligned do nothing, either.
         self.spread_general(u, Register::R8D);
         self.binary(ADD, u, u, Source::Host(t));

@@ -64,7 +64,7 @@ impl Part<'_> {
         self.binary(SUB, u, t, Source::Host(u));
         self.general(X86::Mov_r32_imm32, end - start - access.size, Register::EAX);
         self.spread_general(v, Register::EAX);
-        self.compare_under(k, k, u, v, LESS_EQUAL, false);
+        self.compare_under(k, k, u, v, I_LESS_EQUAL, false);
         self.binary(AND, u, t, Source::Constant(Constant::Three));
         self.binary(SUB, t, t, Source::Host(u));
         self.by(SHL_BY, u, u, 3);

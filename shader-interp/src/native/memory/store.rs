@@ -5,7 +5,7 @@ use super::super::operation::{Constant, LOAD, SUB};
 use super::super::registers::{Part, RUNNING_MASK, Source};
 use super::super::state;
 use super::load::ROW;
-use super::{Access, KEEP, KEEP_HALF, LESS_EQUAL, PERMUTE, PERMUTE_PAIRS, SIZE, at, field, lane};
+use super::{Access, I_LESS_EQUAL, KEEP, KEEP_HALF, PERMUTE, PERMUTE_PAIRS, SIZE, at, field, lane};
 use iced_x86::{Code as X86, Instruction, Register};
 use smallvec::SmallVec;
 
@@ -77,7 +77,7 @@ impl Part<'_> {
         for (words, end) in access.components() {
             self.last_inside(end, done);
             self.spread_general(u, Register::EDX);
-            self.compare_under(running, k, t, u, LESS_EQUAL, false);
+            self.compare_under(running, k, t, u, I_LESS_EQUAL, false);
             for (n, word) in words.enumerate() {
                 let value = self.host(values[word]);
                 self.asm.store(KEEP, field(state::VALUES), value);

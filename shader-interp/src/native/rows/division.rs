@@ -1,7 +1,6 @@
 //! Quotients and remainders of integers, and products' high words.
 
-use super::doubles::{DIV_DOUBLES, MUL_DOUBLES};
-use super::functions::spread;
+use super::functions::{BELOW_ONE, spread};
 use super::*;
 
 impl Part<'_> {
@@ -137,8 +136,8 @@ impl Part<'_> {
     }
 
     /// The same of eight lanes; the result is in `x`. A quotient in double precision, made less by more than
-    /// its error, leaves a remainder that is no more than 2^16 divisors; the quotient of that is at most 1 too
-    /// small.
+    /// its error, leaves a remainder that is no more than 2^16 divisors; the quotient of that is at most 1
+    /// too small.
     fn divide_eight(&mut self, x: u8, y: u8, signed: bool, of: Of) {
         let [d, e, q, r, n, m] = std::array::from_fn(|_| self.temporary());
         let [wide_x, wide_y] = [x, y].map(|k| self.host(k));
@@ -200,17 +199,6 @@ impl Part<'_> {
         self.asm.registers(X86::EVEX_Vcvttpd2uqq_zmm_k1z_zmmm512b64_sae, wide, wide);
     }
 }
-
-/// What of a division is the result.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Of {
-    Quotient,
-    Remainder,
-    Modulo,
-}
-
-/// 1 - 2^-50.
-pub(super) const BELOW_ONE: f64 = 1.0 - 1.0 / (1u64 << 50) as f64;
 
 const COPY: X86 = X86::EVEX_Vmovdqa64_zmm_k1z_zmmm512;
 const DOUBLES_OF: X86 = X86::EVEX_Vcvtuqq2pd_zmm_k1z_zmmm512b64_er;

@@ -3,15 +3,7 @@
 
 use super::*;
 
-/// `EVEX` instructions of two registers.
-pub(in crate::native) const ADD_DOUBLES: X86 = X86::EVEX_Vaddpd_zmm_k1z_zmm_zmmm512b64_er;
-pub(in crate::native) const SUB_DOUBLES: X86 = X86::EVEX_Vsubpd_zmm_k1z_zmm_zmmm512b64_er;
-pub(in crate::native) const MUL_DOUBLES: X86 = X86::EVEX_Vmulpd_zmm_k1z_zmm_zmmm512b64_er;
-pub(in crate::native) const DIV_DOUBLES: X86 = X86::EVEX_Vdivpd_zmm_k1z_zmm_zmmm512b64_er;
-pub(super) const MIN_DOUBLES: X86 = X86::EVEX_Vminpd_zmm_k1z_zmm_zmmm512b64_sae;
-pub(super) const MAX_DOUBLES: X86 = X86::EVEX_Vmaxpd_zmm_k1z_zmm_zmmm512b64_sae;
 const ROUND_DOUBLES: X86 = X86::EVEX_Vrndscalepd_zmm_k1z_zmmm512b64_imm8_sae;
-pub(in crate::native) const WIDEN: X86 = X86::EVEX_Vcvtps2pd_zmm_k1z_ymmm256b32_sae;
 const NARROW: X86 = X86::EVEX_Vcvtpd2ps_ymm_k1z_zmmm512b64_er;
 const UPPER: X86 = X86::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
 const JOIN: X86 = X86::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8;

@@ -2,7 +2,6 @@
 //! constants, so that the bits are the same.
 
 use super::bits::PATTERNS;
-use super::division::BELOW_ONE;
 use super::*;
 use crate::math::format;
 use crate::math::pack::BYTE_PARTS;
@@ -15,6 +14,9 @@ use std::sync::OnceLock;
 /// What becomes of a logarithm by the kind of its operand: NaN, signalling NaN, 0, 1, -infinity, infinity,
 /// below 0, above 0, four bits each. 0 leaves it, 1 takes the operand, 4 is -infinity.
 const ZERO_AND_INFINITY: u32 = 0x0010_0400;
+/// 1 - 2^-50.
+pub(super) const BELOW_ONE: f64 = 1.0 - 1.0 / (1u64 << 50) as f64;
+
 /// Single words of constants, which instructions spread to all lanes: doubles first.
 const DOUBLES: [f64; 8] =
     [t::TWO_OVER_PI, t::PI_HALVES[0], t::PI_HALVES[1], t::PI_HALVES[2], t::SHIFT, 1.0, f64::NAN, BELOW_ONE];
@@ -22,7 +24,7 @@ const DOUBLES: [f64; 8] =
 /// These, and then the constants of the functions that are computed with doubles: their bits.
 fn doubles() -> &'static [u64] {
     static ALL: OnceLock<Vec<u64>> = OnceLock::new();
-    ALL.get_or_init(|| DOUBLES.into_iter().map(f64::to_bits).chain(super::wide::constants()).collect())
+    ALL.get_or_init(|| DOUBLES.into_iter().map(f64::to_bits).chain(super::graph::constants()).collect())
 }
 
 fn words() -> impl Iterator<Item = u32> {

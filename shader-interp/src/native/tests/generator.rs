@@ -12,8 +12,8 @@ use pellucid_memory::scope::{Scope, StorageClasses};
 
 pub(super) const PINS: u16 = 12;
 pub(super) const VECTORS: u16 = 44;
-/// Behind them: offsets that are never written (lanes, halves of lanes, any, one, rows of eight), and what loads write, of
-/// which lanes that do not run may hold anything.
+/// Behind them: offsets that are never written (lanes, halves of lanes, any, one, rows of eight), and what
+/// loads write, of which lanes that do not run may hold anything.
 const OFFSETS: u16 = 5;
 /// Then pairs of registers: addresses in the buffers ([`address`]).
 pub(super) const ADDRESSES: u16 = 6;

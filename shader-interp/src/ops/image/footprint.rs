@@ -5,7 +5,7 @@ use super::address::Texels;
 use super::cube;
 use super::level::{self, Scales};
 use super::not_resident;
-use crate::exec::lane::{blend, each};
+use crate::arrays::{blend, each};
 use crate::interface::Sampler;
 use crate::math::convert::f32_to_i32;
 use crate::math::format::block;

@@ -2,7 +2,7 @@
 //! how many samples along which derivative anisotropy asks for.
 
 use super::footprint::{Floats, Sampling, YES};
-use crate::exec::lane::each;
+use crate::arrays::each;
 use crate::ir::ImageDim;
 use crate::math::convert::f32_to_i32;
 use crate::math::single::{ceil, floor, log2, n_clamp};

@@ -10,7 +10,7 @@ use super::address::Texels;
 use super::footprint::{Footprint, Place, Position, Sampling, Shift, YES};
 use super::level::{Levels, Wanted};
 use super::{ImageInstruction, Operation, texel, view, ycbcr};
-use crate::exec::lane::each;
+use crate::arrays::each;
 use crate::interface::{Descriptor, Reduction};
 use crate::ir::{ImageDim, ImageSampling};
 use crate::math::format::Numeric;
