@@ -1,4 +1,5 @@
-//! The steps of the functions of [`crate::math::wide`], which are called with expressions in place of numbers.
+//! The steps of the functions of [`crate::math::wide`]: they are called with expressions in place of
+//! numbers.
 
 use super::super::operation::*;
 use crate::code::Opcode;
@@ -118,7 +119,7 @@ impl Graph {
         nodes.len() - 1
     }
 
-    /// The steps.
+    /// What was written down, in order.
     pub fn steps(self) -> Vec<Node> {
         self.0.into_inner()
     }

@@ -1,6 +1,6 @@
-//! Machine code from the functions of [`crate::math::wide`]: their steps ([`super::graph`]) are written down for
-//! eight lanes, then for the other eight. The interpreter calls the same functions, so that the bits are the
-//! same.
+//! Machine code from the functions of [`crate::math::wide`]: their steps ([`super::graph`]) are written down
+//! for eight lanes, then for the other eight. The interpreter calls the same functions, so that the bits are
+//! the same.
 
 use super::functions::spread;
 use super::graph::{Graph, Node};
