@@ -169,7 +169,7 @@ impl<M: MemorySystem> Visit<'_, '_, M> {
         let mut own = self.memory.workgroup_memory();
         let mut state = state(code, context, self.strand, (&raw mut own).cast(), rows::<M>);
         (state.alone, state.visit) = (self.control.alone.into(), (&raw mut *self).cast());
-        state.reached = self.memory.reached(context.program.memory.len()).as_ptr().cast();
+        state.reached = self.memory.reached(code.reached).as_ptr().cast();
         let mut place = code.place(pc);
         if place.is_null() {
             // SAFETY: the state is whole, and `visit` of the type that `rows` is for.
@@ -249,9 +249,11 @@ unsafe extern "sysv64" fn rows<M: MemorySystem>(state: *mut State, from: u32, to
         let place = visit.code.place(strand.pc);
         if !place.is_null() {
             (state.mask, state.fuel) = (strand.mask, strand.fuel);
-            if let Some(number) = physical(context.program, from) {
+            if visit.code.reached > 0
+                && let Some(number) = physical(context.program, from)
+            {
                 visit.memory.remember(number);
-                state.reached = visit.memory.reached(context.program.memory.len()).as_ptr().cast();
+                state.reached = visit.memory.reached(visit.code.reached).as_ptr().cast();
             }
             // No reference to workgroup memory lives while machine code accesses it.
             // SAFETY: it is where `run` has put the view.

@@ -29,7 +29,7 @@ mod state;
 mod tests;
 mod translate;
 
-use crate::code::{Marked, Program};
+use crate::code::{Marked, Program, Space};
 use crate::exec::level::{Level, Set};
 use crate::tier::Tier;
 use executable::{Executable, Function};
@@ -43,6 +43,8 @@ pub(crate) struct NativeCode {
     enter: u32,
     /// Places in the code by instruction; 0 where it cannot be entered.
     entries: Vec<u32>,
+    /// How many accesses the program's table has, if some are by physical addresses; else 0.
+    reached: usize,
     /// Of a modelled program: its instructions with marks where the code goes on.
     marked: Option<Marked>,
 }
@@ -63,7 +65,9 @@ impl NativeCode {
         match Executable::new(&translation.bytes) {
             Ok(memory) => {
                 let (enter, entries) = (translation.enter, translation.entries);
-                Some(NativeCode { memory, enter, entries, marked })
+                let physical = program.memory.iter().any(|entry| entry.space == Space::Physical);
+                let reached = if physical { program.memory.len() } else { 0 };
+                Some(NativeCode { memory, enter, entries, reached, marked })
             }
             Err(error) => {
                 _ = REFUSED.set(error.to_string());
