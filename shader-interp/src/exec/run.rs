@@ -513,42 +513,32 @@ macro_rules! define_run {
 }
 instruction_table!(define_run);
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn run_avx2<M: MemorySystem, const BOUNDED: bool>(
-    context: &Context<'_>,
-    strand: &mut Strand,
-    memory: &mut M,
-    control: &Control,
-    to: u32,
-    marked: Option<&Marked>,
-) -> Result<Step, Trap> {
-    interpret::<M, super::target::Avx2, BOUNDED>(context, strand, memory, control, to, marked)
+macro_rules! loops {
+    ($($(#[$attribute:meta])* $name:ident = $target:ty;)*) => {
+        $(
+            $(#[$attribute])*
+            fn $name<M: MemorySystem, const BOUNDED: bool>(
+                context: &Context<'_>,
+                strand: &mut Strand,
+                memory: &mut M,
+                control: &Control,
+                to: u32,
+                marked: Option<&Marked>,
+            ) -> Result<Step, Trap> {
+                interpret::<M, $target, BOUNDED>(context, strand, memory, control, to, marked)
+            }
+        )*
+    };
 }
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn run_avx512<M: MemorySystem, const BOUNDED: bool>(
-    context: &Context<'_>,
-    strand: &mut Strand,
-    memory: &mut M,
-    control: &Control,
-    to: u32,
-    marked: Option<&Marked>,
-) -> Result<Step, Trap> {
-    interpret::<M, super::target::Avx512, BOUNDED>(context, strand, memory, control, to, marked)
-}
-
-#[inline(never)]
-fn run_baseline<M: MemorySystem, const BOUNDED: bool>(
-    context: &Context<'_>,
-    strand: &mut Strand,
-    memory: &mut M,
-    control: &Control,
-    to: u32,
-    marked: Option<&Marked>,
-) -> Result<Step, Trap> {
-    interpret::<M, Baseline, BOUNDED>(context, strand, memory, control, to, marked)
+loops! {
+    #[inline(never)]
+    run_baseline = Baseline;
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    run_avx2 = super::target::Avx2;
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,avx2,bmi1,bmi2,lzcnt,popcnt")]
+    run_avx512 = super::target::Avx512;
 }
 
 /// The loop for `level`; with `BOUNDED` until the strand is outside of the instructions from the one where it

@@ -7,7 +7,7 @@
 
 use super::assembler::Label;
 use super::memory::modify::Modified;
-use super::memory::{Access, HOST, SIZE};
+use super::memory::{Access, HOST, SIZE, spread_at};
 use super::operation::*;
 use super::registers::{Part, RUNNING_MASK, STATE, Source};
 use super::sample::SampleAccess;
@@ -160,8 +160,7 @@ impl Part<'_> {
 
     /// The same in every lane.
     pub fn raster_word(&self, slot: usize, field: usize) -> MemoryOperand {
-        let at = slot * size_of::<Raster<'_>>() + field;
-        MemoryOperand::with_base_displ_bcst_seg(Register::RAX, at as i64, true, Register::None)
+        spread_at(slot * size_of::<Raster<'_>>() + field)
     }
 
     /// RAX is where the table of rasters is.

@@ -232,6 +232,11 @@ impl Access {
     }
 }
 
+/// A word so far behind RAX, in every lane.
+pub(super) fn spread_at(displacement: usize) -> MemoryOperand {
+    MemoryOperand::with_base_displ_bcst_seg(Register::RAX, displacement as i64, true, Register::None)
+}
+
 /// Memory at `HOST` plus RAX.
 fn at(displacement: u32) -> MemoryOperand {
     based(HOST, Register::RAX, displacement)
@@ -310,28 +315,25 @@ impl Part<'_> {
             let [low, high] = registers.map(|register| self.read(register));
             let (t, u) = (self.temporary(), self.temporary());
             let (borrow, far) = (self.host_mask_but(running), self.host_mask_but(running));
-            let address = self.reached(access, MemoryView::ADDRESS) as i64;
-            let word =
-                |at: i64| MemoryOperand::with_base_displ_bcst_seg(Register::RAX, at, true, Register::None);
+            let address = self.reached(access, MemoryView::ADDRESS);
+            let word = |k: usize| spread_at(address + k * size_of::<u32>());
             let [wide_t, wide_u, wide_low, wide_high] = [t, u, low, high].map(|k| self.host(k));
             let less = X86::EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8;
-            self.asm.put(Instruction::with3(SUB.0, wide_t, wide_low, word(address)));
+            self.asm.put(Instruction::with3(SUB.0, wide_t, wide_low, word(0)));
             let to = Register::K0 + u32::from(borrow);
-            self.masked(running, Instruction::with4(less, to, wide_low, word(address), I_LESS));
-            self.asm.put(Instruction::with3(SUB.0, wide_u, wide_high, word(address + 4)));
+            self.masked(running, Instruction::with4(less, to, wide_low, word(0), I_LESS));
+            self.asm.put(Instruction::with3(SUB.0, wide_u, wide_high, word(1)));
             let ones = self.constant(Constant::Ones);
             self.masked(borrow, Instruction::with3(ADD.0, wide_u, wide_u, ones));
             let to = Register::K0 + u32::from(far);
             let set = X86::EVEX_Vptestmd_kr_k1_zmm_zmmm512b32;
             self.masked(running, Instruction::with3(set, to, wide_u, wide_u));
-            self.asm.registers(X86::VEX_Kortestw_kr_kr, to, to);
-            self.jump(X86::Jne_rel32_64, other);
+            self.if_any(far, other);
             self.locate(access);
             self.last_inside(access.immediate + access.bytes(), other);
             self.spread_general(u, Register::EDX);
             self.compare_under(running, far, t, u, I_MORE, false);
-            self.asm.registers(X86::VEX_Kortestw_kr_kr, to, to);
-            self.jump(X86::Jne_rel32_64, other);
+            self.if_any(far, other);
             self.end_row();
             self.end_line();
         }
@@ -392,6 +394,13 @@ impl Part<'_> {
         self.binary(XOR, k, k, Source::Host(k));
     }
 
+    /// Jumps if a condition holds in any lane.
+    pub(super) fn if_any(&mut self, condition: u8, to: Label) {
+        let k = Register::K0 + u32::from(condition);
+        self.asm.registers(X86::VEX_Kortestw_kr_kr, k, k);
+        self.jump(X86::Jne_rel32_64, to);
+    }
+
     fn jump(&mut self, code: X86, to: Label) {
         self.asm.branch(code, to);
     }
@@ -417,9 +426,7 @@ impl Part<'_> {
         let (spread, first) = (self.host(t), self.low(k));
         self.asm.registers(X86::EVEX_Vpbroadcastd_zmm_k1z_xmmm32, spread, first);
         self.compare_under(condition, differs, k, t, I_NOT_EQUAL, true);
-        let differs = Register::K0 + u32::from(differs);
-        self.asm.registers(X86::VEX_Kortestw_kr_kr, differs, differs);
-        self.jump(X86::Jne_rel32_64, to);
+        self.if_any(differs, to);
     }
 
     pub(super) fn compare_under(
@@ -444,8 +451,7 @@ impl Part<'_> {
     fn scaled(&mut self, access: &Access, t: u8) {
         let x = self.read(access.offset);
         if access.is_physical() {
-            let at = self.reached(access, MemoryView::ADDRESS) as i64;
-            let address = MemoryOperand::with_base_displ_bcst_seg(Register::RAX, at, true, Register::None);
+            let address = spread_at(self.reached(access, MemoryView::ADDRESS));
             let (to, low) = (self.host(t), self.host(x));
             return self.asm.put(Instruction::with3(SUB.0, to, low, address));
         }
@@ -463,13 +469,13 @@ impl Part<'_> {
         let known = known.map(|word| (word << access.shift).wrapping_add(access.immediate));
         match known {
             Some(_) => {}
-            None if access.does == Does::LoadUniform && access.is_physical() => {
-                self.scaled(access, t);
-                first(self, t);
-            }
-            None if access.does == Does::LoadUniform => {
+            None if access.does == Does::LoadUniform && !access.is_physical() => {
                 let x = self.read(access.offset);
                 first(self, x);
+            }
+            None if access.does == Does::LoadUniform => {
+                self.scaled(access, t);
+                first(self, t);
             }
             None => self.scaled(access, t),
         }
@@ -494,10 +500,9 @@ impl Part<'_> {
 /// Bytes that are fetched into the caches ahead of consecutive loads: those of the subgroups that come next.
 const AHEAD: u32 = 512;
 
-/// 8 words, and where they are joined to 8 others.
+/// 8 words.
 const HALF: X86 = X86::EVEX_Vmovdqu32_ymm_k1z_ymmm256;
 const KEEP_HALF: X86 = X86::EVEX_Vmovdqu32_ymmm256_k1z_ymm;
-const JOIN: X86 = X86::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8;
 /// 16 words.
 const WHOLE: X86 = X86::EVEX_Vmovdqu32_zmm_k1z_zmmm512;
 const KEEP: X86 = X86::EVEX_Vmovdqu32_zmmm512_k1z_zmm;

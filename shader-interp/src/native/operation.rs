@@ -227,3 +227,6 @@ pub(super) const DIV_DOUBLES: Code = Code::EVEX_Vdivpd_zmm_k1z_zmm_zmmm512b64_er
 pub(super) const MIN_DOUBLES: Code = Code::EVEX_Vminpd_zmm_k1z_zmm_zmmm512b64_sae;
 pub(super) const MAX_DOUBLES: Code = Code::EVEX_Vmaxpd_zmm_k1z_zmm_zmmm512b64_sae;
 pub(super) const WIDEN: Code = Code::EVEX_Vcvtps2pd_zmm_k1z_ymmm256b32_sae;
+/// The upper half of a register, and two halves as one.
+pub(super) const UPPER: Code = Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
+pub(super) const JOIN: Code = Code::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8;

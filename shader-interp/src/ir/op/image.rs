@@ -64,11 +64,9 @@ pub struct ImageSampling {
 }
 
 impl ImageSampling {
-    /// Whether it names its level, or gathers, and nothing else but one offset: its arguments are
-    /// coordinates, the lod and perhaps the offset.
+    /// Whether its level is that of the lod argument, or the base level of a gather, and of nothing else.
     pub fn names_level(&self) -> bool {
-        let more = self.reference || self.derivatives || self.bias || self.min_lod;
-        !more && self.offsets <= 1
+        !(self.derivatives || self.bias || self.min_lod)
     }
 }
 

@@ -1,12 +1,12 @@
 //! Loads of lanes.
 
 use super::super::assembler::Label;
-use super::super::operation::{Constant, LOAD, SHL_BY, SHR, SHR_BY, SUB, U_MIN, XOR};
+use super::super::operation::{Constant, JOIN, LOAD, SHL_BY, SHR, SHR_BY, SUB, U_MIN, UPPER, XOR};
 use super::super::registers::{Part, RUNNING_MASK, Source};
 use super::super::state;
 use super::{
-    AHEAD, Access, Does, HALF, HALVES, HOST, I_LESS_EQUAL, I_MORE, I_NOT_EQUAL, JOIN, KEEP, PERMUTE, SIZE,
-    WHOLE, Words, at, based, field, lane,
+    AHEAD, Access, Does, HALF, HALVES, HOST, I_LESS_EQUAL, I_MORE, I_NOT_EQUAL, KEEP, PERMUTE, SIZE, WHOLE,
+    Words, at, based, field, lane,
 };
 use iced_x86::{Code as X86, Instruction, Register};
 use smallvec::SmallVec;
@@ -25,6 +25,19 @@ impl Access {
         let words: Words = (0..count).collect();
         Some(Access { size: 4, words, value: None, comparator: None, ..*self })
     }
+}
+
+/// Lanes that load.
+#[derive(Clone, Copy)]
+struct Loading<'a> {
+    access: &'a Access,
+    results: &'a [u8],
+    /// Offsets, and what is for its use.
+    t: u8,
+    u: u8,
+    /// The condition of lanes that load, and one for its use.
+    running: u8,
+    k: u8,
 }
 
 impl Part<'_> {
@@ -85,15 +98,14 @@ impl Part<'_> {
         access: &Access,
         results: &[u8],
         (t, u): (u8, u8),
-        conditions: (u8, u8),
+        (running, k): (u8, u8),
         done: Label,
     ) {
-        let Some(of_words) = access.of_words() else {
-            return self.load_together(access, results, (t, u), conditions, (None, done));
-        };
+        let all = Loading { access, results, t, u, running, k };
+        let Some(of_words) = access.of_words() else { return self.load_together(all, None, done) };
         let (loaded, beyond) = (self.asm.label(), self.asm.label());
         let words = &results[..of_words.words.len()];
-        self.load_together(&of_words, words, (t, u), conditions, (Some(beyond), loaded));
+        self.load_together(Loading { access: &of_words, results: words, ..all }, Some(beyond), loaded);
         self.asm.bind(loaded);
         // The last ones first: no word is overwritten that has parts still.
         let (bits, parts) = (8 * access.size, 4 / access.size as usize);
@@ -104,19 +116,13 @@ impl Part<'_> {
         }
         self.jump(X86::Jmp_rel32_64, done);
         self.asm.bind(beyond);
-        self.load_apart(access, results, (t, u), conditions, done);
+        self.load_apart(all, done);
     }
 
     /// Lanes that follow one another, or are at one place, together. Jumps to `beyond`, if that is given,
     /// where an access is not in bounds as a whole.
-    fn load_together(
-        &mut self,
-        access: &Access,
-        results: &[u8],
-        (t, u): (u8, u8),
-        (running, k): (u8, u8),
-        (beyond, done): (Option<Label>, Label),
-    ) {
+    fn load_together(&mut self, all: Loading<'_>, beyond: Option<Label>, done: Label) {
+        let Loading { access, results, t, u, running, k } = all;
         let (other, general) = (self.asm.label(), self.asm.label());
         if let Some(steps) = access.stride() {
             self.binary(SUB, u, t, Source::Constant(steps));
@@ -130,7 +136,7 @@ impl Part<'_> {
             self.jump(X86::Jmp_rel32_64, done);
             self.asm.bind(other);
             if access.is_word() {
-                self.load_rows(access, results[0], u, (running, k), done);
+                self.load_rows(all, done);
             }
         }
         self.unless_equal(t, u, running, k, general);
@@ -142,19 +148,14 @@ impl Part<'_> {
         self.jump(X86::Jmp_rel32_64, done);
         self.asm.bind(general);
         if let Some(beyond) = beyond {
-            self.unless_all_inside(access, (t, u), (running, k), beyond);
+            self.unless_all_inside(all, beyond);
         }
-        self.load_apart(access, results, (t, u), (running, k), done);
+        self.load_apart(all, done);
     }
 
     /// Jumps if some lane's access is not in bounds as a whole.
-    fn unless_all_inside(
-        &mut self,
-        access: &Access,
-        (t, u): (u8, u8),
-        (running, k): (u8, u8),
-        beyond: Label,
-    ) {
+    fn unless_all_inside(&mut self, all: Loading<'_>, beyond: Label) {
+        let Loading { access, t, u, running, k, .. } = all;
         let end = access.immediate.saturating_add(access.bytes());
         if end > i32::MAX as u32 {
             return self.jump(X86::Jmp_rel32_64, beyond);
@@ -162,36 +163,29 @@ impl Part<'_> {
         self.last_inside(end, beyond);
         self.spread_general(u, Register::EDX);
         self.compare_under(running, k, t, u, I_MORE, false);
-        let outside = Register::K0 + u32::from(k);
-        self.asm.registers(X86::VEX_Kortestw_kr_kr, outside, outside);
-        self.jump(X86::Jne_rel32_64, beyond);
+        self.if_any(k, beyond);
     }
 
     /// Each lane from its own place.
-    fn load_apart(
-        &mut self,
-        access: &Access,
-        results: &[u8],
-        (t, u): (u8, u8),
-        (running, k): (u8, u8),
-        done: Label,
-    ) {
+    fn load_apart(&mut self, all: Loading<'_>, done: Label) {
+        let Loading { access, results, t, u, .. } = all;
         results.iter().for_each(|k| self.zero_register(*k));
         self.add_immediate(t, u, access.immediate);
         if access.atomic {
-            self.load_each(access, results, (t, u), (running, k), done);
+            self.load_each(all, done);
         } else if access.size < 4 {
-            self.gather_parts(access, results, (t, u), (running, k), done);
+            self.gather_parts(all, done);
         } else {
-            self.gather(access, results, (t, u), (running, k), done);
+            self.gather(all, done);
         }
     }
 
     /// Two rows of eight consecutive lanes, as those of workgroups that are eight invocations wide, of which
     /// `u` has the offsets less the distances of lanes; goes on behind this where they are none, or not in
     /// bounds.
-    fn load_rows(&mut self, access: &Access, result: u8, u: u8, (running, k): (u8, u8), done: Label) {
-        let none = self.asm.label();
+    fn load_rows(&mut self, all: Loading<'_>, done: Label) {
+        let Loading { access, results, u, running, k, .. } = all;
+        let (none, result) = (self.asm.label(), results[0]);
         let [wide, half, first] = [self.host(result), self.half_register(result), self.half_register(u)];
         self.unless_rows(u, result, (running, k), none);
         self.first(result, 0, access.immediate);
@@ -211,12 +205,7 @@ impl Part<'_> {
         let [low, upper] = [self.low(u), self.low(to)];
         let [wide, half_of_to, source] = [self.host(to), self.half_register(to), self.host(u)];
         // The first word of the upper half, eight times, above that of the lower one.
-        self.asm.put(Instruction::with3(
-            X86::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8,
-            half_of_to,
-            source,
-            1u32,
-        ));
+        self.asm.put(Instruction::with3(UPPER, half_of_to, source, 1u32));
         self.asm.registers(X86::EVEX_Vpbroadcastd_zmm_k1z_xmmm32, wide, upper);
         let rest = self.host_mask_but(running);
         let lower = Register::K0 + u32::from(rest);
@@ -224,16 +213,14 @@ impl Part<'_> {
         self.asm.registers(X86::VEX_Kmovw_kr_r32, lower, Register::EDX);
         self.masked(rest, Instruction::with2(X86::EVEX_Vpbroadcastd_zmm_k1z_xmmm32, wide, low));
         self.compare_under(running, k, u, to, I_NOT_EQUAL, true);
-        let differs = Register::K0 + u32::from(k);
-        self.asm.registers(X86::VEX_Kortestw_kr_kr, differs, differs);
-        self.jump(X86::Jne_rel32_64, none);
+        self.if_any(k, none);
     }
 
     /// RAX is where the first lane of the upper half accesses a word, of which `u` has the offset less the
     /// distance of the lane from the first one; changes `u`.
     pub(super) fn upper_row(&mut self, u: u8, immediate: u32) {
         let [half, source] = [self.half_register(u), self.host(u)];
-        self.asm.put(Instruction::with3(X86::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8, half, source, 1u32));
+        self.asm.put(Instruction::with3(UPPER, half, source, 1u32));
         self.first(u, 0, immediate.wrapping_add(ROW));
     }
 
@@ -269,14 +256,8 @@ impl Part<'_> {
         }
     }
 
-    fn gather(
-        &mut self,
-        access: &Access,
-        results: &[u8],
-        (t, u): (u8, u8),
-        (running, k): (u8, u8),
-        done: Label,
-    ) {
+    fn gather(&mut self, all: Loading<'_>, done: Label) {
+        let Loading { access, results, t, u, running, k } = all;
         // Indices are signed: from the middle of 4 GiB on.
         self.binary(XOR, t, t, Source::Constant(Constant::Sign));
         self.general(X86::Mov_r32_imm32, 1 << 31, Register::EAX);
@@ -295,14 +276,8 @@ impl Part<'_> {
     }
 
     /// Components of less than a word, out of the word from their first byte on, or out of the last one.
-    fn gather_parts(
-        &mut self,
-        access: &Access,
-        results: &[u8],
-        (t, u): (u8, u8),
-        (running, k): (u8, u8),
-        done: Label,
-    ) {
+    fn gather_parts(&mut self, all: Loading<'_>, done: Label) {
+        let Loading { access, results, t, u, running, k } = all;
         let (small, bits) = (self.asm.label(), 8 * access.size);
         self.asm.put(Instruction::with2(X86::Cmp_rm64_imm8, SIZE, 4));
         self.jump(X86::Jb_rel32_64, small);
@@ -333,18 +308,12 @@ impl Part<'_> {
         }
         self.jump(X86::Jmp_rel32_64, done);
         self.asm.bind(small);
-        self.load_each(access, results, (t, u), (running, k), done);
+        self.load_each(all, done);
     }
 
     /// Loads of active lanes, one after the other.
-    fn load_each(
-        &mut self,
-        access: &Access,
-        results: &[u8],
-        (t, u): (u8, u8),
-        (running, k): (u8, u8),
-        done: Label,
-    ) {
+    fn load_each(&mut self, all: Loading<'_>, done: Label) {
+        let Loading { access, results, t, u, running, k } = all;
         let offsets = self.host(t);
         self.asm.store(KEEP, field(state::OFFSETS), offsets);
         for (words, end) in access.components() {

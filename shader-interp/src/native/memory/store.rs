@@ -1,7 +1,7 @@
 //! Stores of lanes.
 
 use super::super::assembler::Label;
-use super::super::operation::{Constant, LOAD, SUB};
+use super::super::operation::{Constant, LOAD, SUB, UPPER};
 use super::super::registers::{Part, RUNNING_MASK, Source};
 use super::super::state;
 use super::load::ROW;
@@ -118,7 +118,7 @@ impl Part<'_> {
         self.unless_inside(ROW, none);
         self.asm.store(KEEP_HALF, at(0), half);
         self.first(v, 0, access.immediate.wrapping_add(ROW));
-        self.asm.put(Instruction::with3(X86::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8, kept, wide, 1u32));
+        self.asm.put(Instruction::with3(UPPER, kept, wide, 1u32));
         self.asm.store(KEEP_HALF, at(0), kept);
         self.jump(X86::Jmp_rel32_64, done);
     }

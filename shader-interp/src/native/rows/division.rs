@@ -29,19 +29,17 @@ impl Part<'_> {
         let wide = X86::EVEX_Vcvtudq2pd_zmm_k1z_ymmm256b32_er;
         let narrow = X86::EVEX_Vcvttpd2udq_ymm_k1z_zmmm512b64_sae;
         let divide = X86::EVEX_Vdivpd_zmm_k1z_zmm_zmmm512b64_er;
-        let upper = X86::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
         self.asm.registers(wide, wide_t, from_x);
         self.asm.registers(wide, wide_u, from_y);
         self.asm.put(Instruction::with3(divide, wide_t, wide_t, wide_u));
         self.asm.registers(narrow, half_q, wide_t);
-        self.asm.put(Instruction::with3(upper, half_t, wide_x, 1u32));
-        self.asm.put(Instruction::with3(upper, half_u, wide_y, 1u32));
+        self.asm.put(Instruction::with3(UPPER, half_t, wide_x, 1u32));
+        self.asm.put(Instruction::with3(UPPER, half_u, wide_y, 1u32));
         self.asm.registers(wide, wide_t, half_t);
         self.asm.registers(wide, wide_u, half_u);
         self.asm.put(Instruction::with3(divide, wide_t, wide_t, wide_u));
         self.asm.registers(narrow, half_t, wide_t);
-        let join = X86::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8;
-        self.asm.put(Instruction::with4(join, wide_q, wide_q, half_t, 1u32));
+        self.asm.put(Instruction::with4(JOIN, wide_q, wide_q, half_t, 1u32));
     }
 
     /// Words in the place of the fraction of 2^52 are that much more than themselves.

@@ -5,8 +5,6 @@ use super::*;
 
 const ROUND_DOUBLES: X86 = X86::EVEX_Vrndscalepd_zmm_k1z_zmmm512b64_imm8_sae;
 const NARROW: X86 = X86::EVEX_Vcvtpd2ps_ymm_k1z_zmmm512b64_er;
-const UPPER: X86 = X86::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
-const JOIN: X86 = X86::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8;
 
 impl Part<'_> {
     /// `to = code(x, y)`.

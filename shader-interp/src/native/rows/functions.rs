@@ -7,6 +7,7 @@ use crate::math::format;
 use crate::math::pack::BYTE_PARTS;
 use crate::math::single::exponential::constants as c;
 use crate::math::single::trigonometric as t;
+use crate::ops::image::raster::Filter;
 use iced_x86::{IcedError, MemoryOperand};
 use smallvec::{SmallVec, smallvec};
 use std::sync::OnceLock;
@@ -18,8 +19,18 @@ const ZERO_AND_INFINITY: u32 = 0x0010_0400;
 pub(super) const BELOW_ONE: f64 = 1.0 - 1.0 / (1u64 << 50) as f64;
 
 /// Single words of constants, which instructions spread to all lanes: doubles first.
-const DOUBLES: [f64; 8] =
-    [t::TWO_OVER_PI, t::PI_HALVES[0], t::PI_HALVES[1], t::PI_HALVES[2], t::SHIFT, 1.0, f64::NAN, BELOW_ONE];
+const DOUBLES: [f64; 10] = [
+    t::TWO_OVER_PI,
+    t::PI_HALVES[0],
+    t::PI_HALVES[1],
+    t::PI_HALVES[2],
+    t::SHIFT,
+    1.0,
+    f64::NAN,
+    BELOW_ONE,
+    f64::INFINITY,
+    f64::NEG_INFINITY,
+];
 
 /// These, and then the constants of the functions that are computed with doubles: their bits.
 fn doubles() -> &'static [u64] {
@@ -42,16 +53,15 @@ fn words() -> impl Iterator<Item = u32> {
         &t::COSINE,
     ];
     let parts = BYTE_PARTS.map(f32::to_bits);
-    let bits = [c::SQRT_HALF, c::FRACTION, c::HIGH_BITS, 2, ZERO_AND_INFINITY];
-    let linear = format::srgb_bytes().map(f32::to_bits);
-    let few = floats.into_iter().flatten().map(|x| x.to_bits()).chain(bits).chain(PATTERNS).chain(parts);
-    linear.into_iter().chain(few)
+    let bits = [c::SQRT_HALF, c::FRACTION, c::HIGH_BITS, 2, ZERO_AND_INFINITY, Filter::AWAY];
+    floats.into_iter().flatten().map(|x| x.to_bits()).chain(bits).chain(PATTERNS).chain(parts)
 }
 
-/// The constants of functions, behind [`Constant::table`].
+/// The constants of functions, behind [`Constant::table`]; the linear values of bytes in sRGB are the last.
 pub fn table() -> Vec<u8> {
     let doubles = doubles().iter().flat_map(|word| word.to_le_bytes());
-    doubles.chain(words().flat_map(u32::to_le_bytes)).collect()
+    let linear = format::srgb_bytes().iter().map(|x| x.to_bits());
+    doubles.chain(words().chain(linear).flat_map(u32::to_le_bytes)).collect()
 }
 
 /// An instruction whose last operand is one word of memory for all lanes.
@@ -105,15 +115,13 @@ impl Part<'_> {
 
     /// The linear values of bytes in sRGB, which are in `to`; `t` is for its use.
     pub(in crate::native) fn linear_of_srgb(&mut self, to: u8, t: u8) {
-        let (all, linear) = (Register::K0 + u32::from(self.host_mask()), self.host(t));
-        self.asm.put(Instruction::with3(X86::VEX_Kxnorw_kr_kr_kr, all, all, all));
-        self.asm.load(X86::Lea_r64_m, Register::RDX, behind_constants(8 * doubles().len()));
+        let (all, linear) = (self.host_mask(), self.host(t));
+        let k = Register::K0 + u32::from(all);
+        self.asm.put(Instruction::with3(X86::VEX_Kxnorw_kr_kr_kr, k, k, k));
+        let table = behind_constants(8 * doubles().len() + 4 * words().count());
+        self.asm.load(X86::Lea_r64_m, Register::RDX, table);
         let from = MemoryOperand::with_base_index_scale(Register::RDX, self.host(to), 4);
-        let gather = Instruction::with2(X86::EVEX_Vpgatherdd_zmm_k1_vm32z, linear, from);
-        self.asm.put(gather.map(|mut gather| {
-            gather.set_op_mask(all);
-            gather
-        }));
+        self.masked(all, Instruction::with2(X86::EVEX_Vpgatherdd_zmm_k1_vm32z, linear, from));
         self.unary(LOAD, to, Source::Host(t));
     }
 
@@ -338,14 +346,13 @@ impl Part<'_> {
         self.choose(t, beyond, Source::Host(t), x);
         self.reduce(t, [near, rest, n], d, m);
         let [wide_t, half_t] = [self.host(t), self.half_register(t)];
-        self.asm.put(Instruction::with3(X86::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8, half_t, wide_t, 1u32));
+        self.asm.put(Instruction::with3(UPPER, half_t, wide_t, 1u32));
         let upper = [u, v, t];
         // The upper half's quadrants go where its angles were, which are read first.
         self.reduce(t, upper, d, m);
         for (lower, upper) in [near, rest, n].into_iter().zip(upper) {
             let (to, from) = (self.host(lower), self.half_register(upper));
-            let join = X86::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8;
-            self.asm.put(Instruction::with4(join, to, to, from, 1u32));
+            self.asm.put(Instruction::with4(JOIN, to, to, from, 1u32));
         }
         let z = t;
         self.binary(F_MUL, z, near, Source::Host(near));

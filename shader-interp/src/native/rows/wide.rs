@@ -41,7 +41,7 @@ impl Part<'_> {
             registers.of[result.number].unwrap_or(0)
         });
         if result.integer {
-            self.cut_both(halves);
+            self.join_halves(X86::EVEX_Vpmovqd_ymmm256_k1z_zmm, halves);
             self.set(inst.dst, halves[0]);
         } else {
             self.narrow_both(halves);
@@ -171,11 +171,6 @@ impl Part<'_> {
             }
             self.host_mask()
         })
-    }
-
-    /// Two times eight integers as words of 32 bits, all in the first register.
-    fn cut_both(&mut self, x: [u8; 2]) {
-        self.join_halves(X86::EVEX_Vpmovqd_ymmm256_k1z_zmm, x);
     }
 }
 

@@ -80,7 +80,7 @@ impl<'a> Raster<'a> {
     fn sampled(program: &Program, entry: &ImageEntry, resources: &'a Resources) -> Option<Raster<'a>> {
         let instruction = &entry.instruction;
         let how = &instruction.image.sampling;
-        if how.derivatives || how.bias || how.min_lod || instruction.image.dim == ImageDim::Cube {
+        if !how.names_level() || instruction.image.dim == ImageDim::Cube {
             return None;
         }
         let image = descriptor(resources, instruction.image.binding, entry.element)?;
@@ -241,7 +241,7 @@ impl Filter {
     pub const TO_BORDER: u8 = 3;
     /// What is added to modes that repeat an image.
     pub const OF_ANY_SIZE: u8 = 5;
-    /// No offset of a texel in an image with a border is as great. (The bits of 2.0: machine code has them.)
+    /// No offset of a texel in an image with a border is as great.
     pub const AWAY: u32 = 1 << 30;
 
     fn bits(self) -> i32 {

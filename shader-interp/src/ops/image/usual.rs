@@ -25,7 +25,8 @@ use std::cell::Cell;
 pub(super) fn may_be(operation: Operation, image: &ImageOperand) -> bool {
     let how = &image.sampling;
     let plain = !image.multisampled && !image.sparse && image.texel == Scalar::F32;
-    operation == Operation::Sample && image.dim == ImageDim::D2 && plain && how.names_level()
+    let single = how.names_level() && !how.reference && how.offsets <= 1;
+    operation == Operation::Sample && image.dim == ImageDim::D2 && plain && single
 }
 
 /// Weights of a texel of each lane, or sums of what they weigh.
