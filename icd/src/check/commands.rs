@@ -5,7 +5,7 @@ use super::dependency::{part_ranges, translate};
 use super::dispatch::across_dispatches;
 use super::found::Found;
 use super::hazards::{Access, At, Hazards, Transfer};
-use super::layouts::ImageUse;
+use super::layouts::{Bound, ImageUse};
 use super::named::{Changes, Named};
 use super::ownership::{Place, Resource, only};
 use super::{report, written};
@@ -26,7 +26,7 @@ use crate::queue::Queue;
 use crate::queue::submission::Use;
 use ash::vk;
 use pellucid_memory::access::Reference;
-use pellucid_memory::commands::{Accesses, Comb, Operand, OperationId, Range, Runs, Stages};
+use pellucid_memory::commands::{Accesses, Operand, OperationId, Range, Runs, Stages};
 use pellucid_shader_interp::Program;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -266,30 +266,42 @@ fn images((device, hazards): (&Device, &Hazards), state: &State<'_>, (tag, queue
     // Bytes matter to images that are known, or now become so.
     let asks = !views.is_empty() || hazards.asks_of_bytes();
     let mut bytes = Vec::new();
-    for (range, operand) in runs.iter() {
-        let view = operand.reference.and_then(|reference| views.get(&reference));
-        let through = view.and_then(|(view, layout)| {
-            let mut parts = view.image.bounds();
-            Some((parts.find(|image| image.holds(range))?.clone(), *layout))
-        });
-        // Of a descriptor that names no layout nothing is asked.
-        let named = through.as_ref().filter(|(_, layout)| layout.as_raw() != ANY_LAYOUT);
-        if let Some((image, layout)) = named {
-            let part = |(level, layer, _)| ImageUse {
-                image: image.clone(),
-                aspects: vk::ImageAspectFlags::empty(),
-                levels: level..level + 1,
-                layers: layer..layer + 1,
-                layout: *layout,
-                writes: !operand.write.is_empty(),
-            };
-            uses.extend(image.subresources(range).into_iter().map(|s| (part(s), Some(operand))));
-        }
-        if !asks && through.is_none() {
+    for comb in runs.combs() {
+        let view = comb.operand.reference.and_then(|reference| views.get(&reference));
+        if !asks && view.is_none() {
             continue;
         }
-        let resource = if hazards.owners { resource(&operand, range) } else { None };
-        bytes.push(Access { range, operand, through: through.map(|(image, _)| image), resource });
+        // The image and subresource of the last run: rows of it follow one another.
+        let mut last: Option<(Arc<Bound>, Range)> = None;
+        for (range, operand) in runs.accesses(comb) {
+            let through = view.and_then(|(view, layout)| {
+                let known = last.as_ref().map(|(image, _)| image).filter(|image| image.holds(range));
+                Some((
+                    known.or_else(|| view.image.bounds().find(|image| image.holds(range)))?.clone(),
+                    *layout,
+                ))
+            });
+            // Of a descriptor that names no layout nothing is asked.
+            let named = through.as_ref().filter(|(_, layout)| layout.as_raw() != ANY_LAYOUT);
+            let inside = |bytes: &Range| bytes.start <= range.start && range.end <= bytes.end;
+            if let Some((image, layout)) = named
+                && !last.as_ref().is_some_and(|(known, bytes)| Arc::ptr_eq(known, image) && inside(bytes))
+            {
+                let part = |(level, layer, _): (u32, u32, Range)| ImageUse {
+                    image: image.clone(),
+                    aspects: vk::ImageAspectFlags::empty(),
+                    levels: level..level + 1,
+                    layers: layer..layer + 1,
+                    layout: *layout,
+                    writes: !operand.write.is_empty(),
+                };
+                let all = image.subresources(range);
+                last = all.first().map(|(_, _, bytes)| (image.clone(), *bytes));
+                uses.extend(all.into_iter().map(|s| (part(s), Some(operand))));
+            }
+            let resource = if hazards.owners { resource(&operand, range) } else { None };
+            bytes.push(Access { range, operand, through: through.map(|(image, _)| image), resource });
+        }
     }
     hazards.uses((tag, queue), &uses, &bytes);
 }
@@ -438,8 +450,8 @@ pub fn dispatch(
     let program = named.program.clone();
     let tag = hazards.command(&standing.at(), command, Some(Arc::new(named)));
     let by = Use { command, index: hazards.index(tag) };
-    let physical = touches.runs.combs().filter(|comb| comb.operand.reference == Some(Reference::PHYSICAL));
-    physical.flat_map(Comb::teeth).for_each(|bytes| state.reach.access(bytes, by));
+    let physical = touches.runs.bytes(|operand| operand.reference == Some(Reference::PHYSICAL));
+    physical.ranges().for_each(|bytes| state.reach.access(bytes, by));
     descriptors(state, (&program, by), &mut touches.runs);
     let mut before: Option<OperationId> = None;
     if let Some((range, resource)) = touches.parameters {

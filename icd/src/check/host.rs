@@ -10,7 +10,7 @@
 use super::hazards::Hazards;
 use crate::report::{Caller, say};
 use parking_lot::{Condvar, Mutex};
-use pellucid_memory::commands::{Comb, Range, Runs};
+use pellucid_memory::commands::{Range, Runs};
 use pellucid_memory::device::Allocation;
 use pellucid_memory::host::{self, Faults};
 use std::collections::BTreeMap;
@@ -173,8 +173,7 @@ impl MappableMemory {
     /// A command has written what these runs say.
     pub fn device_wrote(&self, runs: &Runs) {
         let mut last: Option<Mapped> = None;
-        let writes = runs.combs().filter(|comb| !comb.operand.write.is_empty());
-        for range in writes.flat_map(Comb::teeth) {
+        for range in runs.bytes(|operand| !operand.write.is_empty()).ranges() {
             last = last.filter(|memory| memory.holds(range.start)).or_else(|| self.at(range.start));
             if let Some(memory) = &last {
                 memory.bytes.device_wrote(&memory.part(range));

@@ -12,6 +12,7 @@ use crate::caps::later::ZERO_INITIALIZED;
 use ash::vk;
 use pellucid_memory::commands::Range;
 use pellucid_shader_interp::math::format::Aspect;
+use smallvec::SmallVec;
 use std::collections::BTreeMap;
 use std::ops;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -340,7 +341,7 @@ impl Layouts {
         through: Option<&Bound>,
         by: Who,
     ) -> Vec<Mismatch> {
-        let near: Vec<Key> = self.near(range).collect();
+        let near: SmallVec<[Key; 4]> = self.near(range).collect();
         let mut found = Vec::new();
         for handle in near {
             let Some(known) = self.known.get_mut(&handle) else { continue };

@@ -1,7 +1,7 @@
 //! What commands and host copies have written.
 
 use crate::device::Device;
-use pellucid_memory::commands::{Comb, Runs};
+use pellucid_memory::commands::Runs;
 
 /// The bytes that a command wrote are initialised from now on.
 pub fn note(device: &Device, runs: &Runs) {
@@ -13,8 +13,7 @@ pub fn note(device: &Device, runs: &Runs) {
         return;
     }
     let aliases = device.aliases();
-    let writes = runs.combs().filter(|comb| !comb.operand.write.is_empty());
-    for range in writes.flat_map(Comb::teeth) {
+    for range in runs.bytes(|operand| !operand.write.is_empty()).ranges() {
         for bytes in aliases.in_memory(&[range]) {
             unwritten.write(bytes.start, bytes.end);
         }

@@ -24,14 +24,14 @@ impl CheckedMemory {
         let numbering = self.core.report.numbering;
         let mut early = Footprint::of(numbering);
         let mut early_slots: Vec<Option<usize>> = vec![None; self.core.kinds.list().len()];
-        self.shadow.early_reads(|(start, end, reader)| {
+        self.shadow.early_reads(|bytes, reader| {
             let kind = self.core.kinds.get(reader.kind);
             // The halves of a read-modify-write are one access, which is among the writes.
             if !kind.write {
                 let slot = &mut early_slots[reader.kind as usize];
                 let operand = || self.operand(&reader, true);
                 let agent = reader.agent;
-                shown.ranges(kind, Range { start, end }, |range| early.add_to(slot, (range, agent), operand));
+                shown.ranges(kind, bytes, |range| early.add_to(slot, (range, agent), operand));
             }
         });
         let mut runs = Footprint::of(numbering);

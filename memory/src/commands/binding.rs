@@ -184,7 +184,9 @@ impl Tracker {
         let bit = 1u64.checked_shl(op.queue.0).unwrap_or(0);
         let Tracker { queues, bindings, .. } = self;
         let known = queues.get(&op.queue).and_then(|q| q.start(op.stage)).unwrap_or(&nothing);
-        for (range, operand) in together(runs).iter() {
+        let all = together(runs);
+        let accesses = all.iter().flat_map(|alike| alike.bytes.ranges().map(|range| (range, alike.operand)));
+        for (range, operand) in accesses {
             let record = op.record(operation, operand);
             for (part, cell) in bindings.cells.split(range) {
                 let bound = cell.bound.as_mut().filter(|bound| !known.bindings.holds(bound.batch));

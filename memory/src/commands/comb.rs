@@ -1,51 +1,44 @@
-//! Runs of bytes at equal distances: one for what a dispatch does to a member of the structures of an array.
+//! What an operation accessed: for each kind of access one place or more, as for what a dispatch does to a
+//! member of the structures of an array.
 
-use super::range::{Range, Teeth};
+use super::byte_set::ByteSet;
+use super::places::Places;
+use super::range::Range;
 use super::shadow::Operand;
-use crate::agent::{AgentId, AgentSteps, Numbering};
+use crate::agent::Numbering;
 
-/// Runs of bytes of equal lengths and distances, the teeth, that one kind of access touches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Runs of bytes that one kind of access touches.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comb {
-    pub(super) bytes: Teeth,
-    by: AgentSteps,
-    /// The access to the first tooth.
+    pub(super) places: Places,
+    /// The access to the first of them.
     pub operand: Operand,
 }
 
 impl Comb {
-    /// One run of bytes.
-    pub(super) fn one(first: Range, agent: AgentId, operand: Operand) -> Comb {
-        Comb { bytes: Teeth::one(first), by: AgentSteps::one(agent), operand }
-    }
-
-    /// Takes in a run as the next tooth, if it is one.
-    pub(super) fn extend(&mut self, range: Range, agent: AgentId) -> bool {
-        let Some(by) = self.by.with(self.bytes.count, agent) else { return false };
-        let fits = self.bytes.extend(range);
-        if fits {
-            self.by = by;
-        }
-        fits
-    }
-
     /// The runs of bytes, which ascend.
-    pub fn teeth(&self) -> impl Iterator<Item = Range> + use<> {
-        self.bytes.all()
+    pub fn teeth(&self) -> impl Iterator<Item = Range> + Clone {
+        (0..self.places.count()).map(|number| self.places.at(number).0)
     }
 
-    /// The access to a tooth.
-    fn operand(&self, index: u32, numbering: Option<&Numbering>) -> Operand {
+    /// Whether it is one of those that span much and that a part has few of.
+    pub(super) fn is_scattered(&self) -> bool {
+        matches!(self.places, Places::Scattered(_))
+    }
+
+    /// The access to one of the runs.
+    fn access(&self, number: u32, numbering: Option<&Numbering>) -> (Range, Operand) {
+        let (range, agent) = self.places.at(number);
         let mut operand = self.operand;
-        if let (Some((_, by)), Some(numbering), true) = (&mut operand.shader, numbering, index > 0) {
-            *by = numbering.invocation(self.by.at(index));
+        if let (Some((_, by)), Some(numbering), true) = (&mut operand.shader, numbering, number > 0) {
+            *by = numbering.invocation(agent);
         }
-        operand
+        (range, operand)
     }
 }
 
 /// What an operation accessed. Parts are in the order of what they hold of the same bytes; in each of them
-/// the combs are in the order of their first bytes.
+/// come scattered combs, and then others in the order of their first bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Runs {
     pub(super) parts: Vec<Vec<Comb>>,
@@ -58,9 +51,9 @@ impl Runs {
         if range.start >= range.end {
             return;
         }
-        let comb = Comb::one(range, 0, operand);
+        let comb = Comb { places: Places::one(range, 0), operand };
         match self.parts.last_mut() {
-            Some(part) if part.last().is_none_or(|last| last.bytes.first.start <= range.start) => {
+            Some(part) if part.last().is_none_or(|last| last.places.at(0).0.start <= range.start) => {
                 part.push(comb)
             }
             _ => self.parts.push(vec![comb]),
@@ -73,20 +66,29 @@ impl Runs {
         self.numbering = self.numbering.or(later.numbering);
     }
 
-    /// The accesses, each tooth of a comb for itself.
+    /// The accesses, each run of a comb for itself.
     pub fn iter(&self) -> impl Iterator<Item = (Range, Operand)> {
-        self.combs().flat_map(move |comb| self.of(comb, 0..comb.bytes.count))
+        self.combs().flat_map(move |comb| self.accesses(comb))
+    }
+
+    /// The accesses of this comb of them.
+    pub fn accesses(&self, comb: &Comb) -> impl Iterator<Item = (Range, Operand)> {
+        self.of(comb, 0..comb.places.count())
     }
 
     /// The accesses to bytes of a range by this comb of them.
     pub(super) fn meeting(&self, comb: &Comb, bytes: Range) -> impl Iterator<Item = (Range, Operand)> {
-        self.of(comb, comb.bytes.meeting(bytes)).map(move |(tooth, operand)| (tooth.cut(bytes), operand))
+        self.of(comb, comb.places.meeting(bytes)).map(move |(run, operand)| (run.cut(bytes), operand))
     }
 
-    /// The accesses to some teeth of a comb.
+    /// The accesses to some runs of a comb.
     fn of(&self, comb: &Comb, numbers: std::ops::Range<u32>) -> impl Iterator<Item = (Range, Operand)> {
-        let (comb, numbering) = (*comb, self.numbering);
-        numbers.map(move |index| (comb.bytes.at(index), comb.operand(index, numbering.as_ref())))
+        numbers.map(move |number| comb.access(number, self.numbering.as_ref()))
+    }
+
+    /// The bytes of all accesses that are such.
+    pub fn bytes(&self, such: impl Fn(&Operand) -> bool) -> ByteSet {
+        self.combs().filter(|comb| such(&comb.operand)).flat_map(Comb::teeth).collect()
     }
 
     /// All combs, part by part.

@@ -1,20 +1,20 @@
 //! What a dispatch touched, as few runs of bytes.
 
 use super::comb::{Comb, Runs};
+use super::places::Gathered;
 use super::range::Range;
 use super::shadow::Operand;
 use crate::agent::{AgentId, Numbering};
 use std::collections::BTreeMap;
 
 /// Collects accesses to words and joins neighbours that differ in nothing but the invocation: the first one
-/// stands for the run. Runs at equal distances are a [`Comb`].
+/// stands for the run. Those of one kind are few [`Comb`]s.
 #[derive(Clone, Debug, Default)]
 pub struct Footprint {
     numbering: Option<Numbering>,
-    /// By the access apart from its invocation: which of the open runs.
-    slots: BTreeMap<Key, usize>,
-    open: Vec<Open>,
-    done: Vec<Comb>,
+    /// By the access apart from its invocation: which of the slots.
+    keys: BTreeMap<Key, usize>,
+    slots: Vec<Slot>,
 }
 
 type Key = (u32, u32, u32, Option<u32>, bool, [u8; 3]);
@@ -31,28 +31,12 @@ fn key(operand: &Operand) -> Key {
     )
 }
 
-/// A run that others may join, and the comb that it may be a tooth of.
+/// What one kind of access touched.
 #[derive(Clone, Debug)]
-struct Open {
-    range: Range,
-    agent: AgentId,
+struct Slot {
+    /// The first of them.
     operand: Operand,
-    comb: Option<Comb>,
-}
-
-impl Open {
-    /// The run is complete: the comb, if it is not a tooth of that.
-    fn close(&mut self, numbering: Option<&Numbering>) -> Option<Comb> {
-        let Open { range, agent, ref mut operand, ref mut comb } = *self;
-        let alike = |comb: &Comb| numbering.is_some() || comb.operand == *operand;
-        if comb.as_mut().is_some_and(|comb| alike(comb) && comb.extend(range, agent)) {
-            return None;
-        }
-        if let (Some(numbering), Some((_, by))) = (numbering, &mut operand.shader) {
-            *by = numbering.invocation(agent);
-        }
-        comb.replace(Comb::one(range, agent, *operand))
-    }
+    gathered: Gathered,
 }
 
 impl Footprint {
@@ -66,9 +50,9 @@ impl Footprint {
         Footprint { numbering: Some(numbering), ..Footprint::default() }
     }
 
-    /// An access. Cheapest when addresses ascend.
+    /// An access of a fixed-function command. Cheapest when addresses ascend.
     pub fn add(&mut self, range: Range, operand: Operand) {
-        self.first_of(&mut None, (range, 0), operand);
+        self.add_to(&mut None, (range, 0), || operand);
     }
 
     /// An access by an agent with a number. Those with one `slot`, which is `None` before the first, differ
@@ -80,45 +64,35 @@ impl Footprint {
         (range, agent): (Range, AgentId),
         operand: impl FnOnce() -> Operand,
     ) {
-        match *slot {
-            Some(slot) => self.join(slot, (range, agent), None),
-            None => self.first_of(slot, (range, agent), operand()),
-        }
+        let of = *slot.get_or_insert_with(|| self.slot(operand()));
+        self.slots[of].gathered.add(range, agent);
     }
 
-    fn first_of(&mut self, slot: &mut Option<usize>, (range, agent): (Range, AgentId), operand: Operand) {
-        let next = self.open.len();
-        let known = *self.slots.entry(key(&operand)).or_insert(next);
-        *slot = Some(known);
+    /// The slot of a kind of access, which may be a new one.
+    fn slot(&mut self, operand: Operand) -> usize {
+        let next = self.slots.len();
+        let known = *self.keys.entry(key(&operand)).or_insert(next);
         if known == next {
-            self.open.push(Open { range, agent, operand, comb: None });
-        } else {
-            self.join(known, (range, agent), Some(operand));
+            self.slots.push(Slot { operand, gathered: Gathered::default() });
         }
-    }
-
-    #[inline]
-    fn join(&mut self, slot: usize, (range, agent): (Range, AgentId), operand: Option<Operand>) {
-        let open = &mut self.open[slot];
-        if range.start <= open.range.end && range.end >= open.range.start {
-            open.range.start = open.range.start.min(range.start);
-            open.range.end = open.range.end.max(range.end);
-        } else {
-            self.done.extend(open.close(self.numbering.as_ref()));
-            (open.range, open.agent) = (range, agent);
-            open.operand = operand.unwrap_or(open.operand);
-        }
+        known
     }
 
     /// The runs, by address; of runs that start together, reads come first.
-    pub fn runs(mut self) -> Runs {
-        for mut open in self.open {
-            self.done.extend(open.close(self.numbering.as_ref()));
-            self.done.extend(open.comb);
-        }
-        self.done.retain(|comb| comb.bytes.first.len() > 0);
-        self.done.sort_by_key(|comb| (comb.bytes.first, key(&comb.operand)));
-        Runs { parts: vec![self.done], numbering: self.numbering }
+    pub fn runs(self) -> Runs {
+        let numbering = self.numbering;
+        let combs = self.slots.into_iter().flat_map(|Slot { operand, gathered }| {
+            gathered.finish().map(move |places| {
+                let mut operand = operand;
+                if let (Some(numbering), Some((_, by))) = (numbering, &mut operand.shader) {
+                    *by = numbering.invocation(places.at(0).1);
+                }
+                Comb { places, operand }
+            })
+        });
+        let mut combs: Vec<Comb> = combs.collect();
+        combs.sort_by_cached_key(|comb| (!comb.is_scattered(), comb.places.at(0).0, key(&comb.operand)));
+        Runs { parts: vec![combs], numbering }
     }
 }
 
@@ -139,15 +113,51 @@ mod tests {
 
     #[test]
     fn neighbours_join_and_keep_the_first_invocation() {
-        let mut f = Footprint::new();
+        let numbering = Numbering { workgroup: 128, groups: [1; 3], ..Numbering::default() };
+        let mut f = Footprint::of(numbering);
         for i in 0..64 {
-            f.add(Range::new(0x1000 + 4 * u64::from(i), 4), access(1 + i / 32, i));
+            let range = Range::new(0x1000 + 4 * u64::from(i), 4);
+            f.add_to(&mut None, (range, i), || access(1 + i / 32, i));
         }
-        f.add(Range::new(0x2000, 4), access(1, 64));
+        f.add_to(&mut None, (Range::new(0x2000, 4), 64), || access(1, 64));
         let runs = f.runs();
         let told: Vec<_> =
             runs.iter().map(|(r, o)| (r.start, r.end, o.shader.map(|s| s.1.local_index))).collect();
         assert_eq!(told, [(0x1000, 0x1080, Some(0)), (0x1080, 0x1100, Some(32)), (0x2000, 0x2004, Some(64))]);
+    }
+
+    #[test]
+    fn runs_without_a_pattern_are_one_comb_and_keep_their_invocations() {
+        let numbering = Numbering { workgroup: 64, groups: [4, 1, 1], ..Numbering::default() };
+        let mut footprint = Footprint::of(numbering);
+        let mut slot = None;
+        // Every second word of a row; rows alternate; and some of it again, in another order.
+        let place = |k: u64| Range::new(0x1000 + 8 * k + k / 5 % 2 * 4, 4);
+        for agent in (0..200).chain([77, 3]) {
+            footprint.add_to(&mut slot, (place(agent.into()), agent), || access(1, 0));
+        }
+        let runs = footprint.runs();
+        assert_eq!(runs.count(), 1);
+        // The end of one row touches the beginning of the next.
+        let mut expected: Vec<(Range, u32)> = Vec::new();
+        for agent in 0..200 {
+            match expected.last_mut() {
+                Some((last, _)) if last.end == place(agent.into()).start => last.end += 4,
+                _ => expected.push((place(agent.into()), agent)),
+            }
+        }
+        let told: Vec<_> = runs.iter().map(|(range, operand)| (range, operand.shader)).collect();
+        let expected: Vec<_> = expected
+            .into_iter()
+            .map(|(range, agent)| (range, Some((Site(1), numbering.invocation(agent)))))
+            .collect();
+        assert_eq!(told, expected);
+        let comb = runs.combs().next().expect("one comb");
+        for bytes in (0x0ff0..0x1100).flat_map(|start| (1..12).map(move |size| Range::new(start, size))) {
+            let met: Vec<_> = runs.meeting(comb, bytes).map(|(run, _)| run).collect();
+            let all = comb.teeth().filter(|run| run.meets(bytes)).map(|run| run.cut(bytes));
+            assert_eq!(met, all.collect::<Vec<_>>());
+        }
     }
 
     #[test]

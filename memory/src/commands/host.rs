@@ -8,13 +8,14 @@
 //! write of the device is available to it only through a dependency whose second scope names an access of
 //! the host.
 
+use super::byte_map::ByteMap;
+use super::byte_set::ByteSet;
 use super::clock::Stream;
 use super::dependency::{Accesses, Stages};
 use super::event::EventToken;
 use super::id::{OperationId, QueueId};
-use super::range::{Range, Teeth};
+use super::range::Range;
 use super::shadow::{Operand, Record};
-use super::striped::StripedMap;
 use super::tracker::{Payload, Tracker};
 use crate::finding::FindingId;
 use std::collections::BTreeMap;
@@ -62,7 +63,7 @@ pub(super) struct Host {
     /// Its accesses and flushes so far.
     now: u64,
     /// Who wrote which bytes last.
-    writes: StripedMap<HostWrite>,
+    writes: ByteMap<HostWrite>,
     /// Runs of bytes by their start, of each of which it read some: their end, and the number and name of the
     /// last read.
     reads: BTreeMap<u64, (u64, u64, u64)>,
@@ -77,10 +78,10 @@ impl Host {
     }
 
     /// Memory ended, or has other contents.
-    pub fn forget(&mut self, teeth: &Teeth) {
-        self.writes.remove(teeth);
+    pub fn forget(&mut self, bytes: &ByteSet) {
+        self.writes.remove(bytes);
         if !self.reads.is_empty() {
-            teeth.all().for_each(|range| self.forget_reads(range));
+            bytes.ranges().for_each(|range| self.forget_reads(range));
         }
     }
 
@@ -142,7 +143,7 @@ impl Tracker {
         self.host_side.now += 1;
         let now = self.host_side.now;
         for &range in ranges {
-            self.host_side.writes.update(&Teeth::one(range), |write| {
+            self.host_side.writes.update(&ByteSet::from_iter([range]), |write| {
                 let write = *write?;
                 let available = write.available.or((!write.discarded).then_some(now));
                 Some(HostWrite { available, ..write })
@@ -221,7 +222,7 @@ impl Tracker {
     /// somebody writes them again. That is no mistake before somebody reads them.
     pub fn host_discarded(&mut self, ranges: &[Range]) {
         for &range in ranges {
-            self.host_side.writes.update(&Teeth::one(range), |write| {
+            self.host_side.writes.update(&ByteSet::from_iter([range]), |write| {
                 let write = *write?;
                 Some(HostWrite { discarded: write.available.is_none(), ..write })
             });
@@ -237,35 +238,68 @@ impl Tracker {
     ) -> Vec<HostHazard> {
         let Some(op) = self.operation(operation) else { return Vec::new() };
         let found = self.conflicts_with_host(range, &op.record(operation, operand));
-        self.forget_host_before(&Teeth::one(range), &operand);
+        self.forget_host_before(&ByteSet::from_iter([range]), &operand);
         found
     }
 
     /// What the host did to bytes that the device writes now is past.
-    pub(super) fn forget_host_before(&mut self, teeth: &Teeth, operand: &Operand) {
+    pub(super) fn forget_host_before(&mut self, bytes: &ByteSet, operand: &Operand) {
         if !operand.write.is_empty() {
-            self.host_side.forget(teeth);
+            self.host_side.forget(bytes);
         }
+    }
+
+    /// How much of what the host did precedes an operation.
+    fn host_known(&self, record: &Record) -> u64 {
+        let queue = self.queues.get(&record.queue);
+        queue.and_then(|q| q.start(record.stage)).map_or(0, |known| known.host)
+    }
+
+    /// Whether a write of the host to these bytes and an access of a device that knows so much of the host
+    /// are not ordered: what is missing, whether something was late, and for which of the bytes.
+    fn after_host(
+        &self,
+        write: &HostWrite,
+        known: u64,
+        record: &Record,
+        part: Range,
+    ) -> (FindingId, bool, Vec<Range>) {
+        let late = write.available.is_some_and(|available| available > known);
+        if write.number > known {
+            (FindingId::HostInFlight, late, vec![part])
+        } else if record.operand.read.is_empty() {
+            (FindingId::HostNotFlushed, late, Vec::new())
+        } else if late || write.available.is_none() {
+            (FindingId::HostNotFlushed, late, vec![part])
+        } else {
+            let number = write.available.unwrap_or(write.number);
+            (FindingId::HostNoBarrier, true, self.invisible_of(Stream::of_host(), number, record, part))
+        }
+    }
+
+    /// Whether all that the host did to these bytes, which are in `span`, is ordered before an access of the
+    /// device even if it did it to all of `span`.
+    pub(super) fn follows_host(&self, record: &Record, span: Range, bytes: &ByteSet) -> bool {
+        let known = self.host_known(record);
+        let mut reads = self.host_side.reads.range(span.start..span.end);
+        if !record.operand.write.is_empty() && reads.any(|(_, (_, number, _))| *number > known) {
+            return false;
+        }
+        let (mut follows, mut last) = (true, None);
+        self.host_side.writes.each_value(bytes, |write| {
+            if last.replace(*write) != Some(*write) {
+                follows &= self.after_host(write, known, record, span).2.is_empty();
+            }
+        });
+        follows
     }
 
     /// What the host did to these bytes and an access of the device that are not ordered.
     pub(super) fn conflicts_with_host(&self, range: Range, record: &Record) -> Vec<HostHazard> {
-        let queue = self.queues.get(&record.queue);
-        let known = queue.and_then(|q| q.start(record.stage)).map_or(0, |known| known.host);
-        let operand = &record.operand;
+        let known = self.host_known(record);
         let mut found = Vec::new();
-        for (part, &write) in self.host_side.writes.within(range) {
-            let late = write.available.is_some_and(|available| available > known);
-            let (id, late, bytes) = if write.number > known {
-                (FindingId::HostInFlight, late, vec![part])
-            } else if operand.read.is_empty() {
-                continue;
-            } else if late || write.available.is_none() {
-                (FindingId::HostNotFlushed, late, vec![part])
-            } else {
-                let number = write.available.unwrap_or(write.number);
-                (FindingId::HostNoBarrier, true, self.invisible_of(Stream::of_host(), number, record, part))
-            };
+        for (part, write) in self.host_side.writes.within(range) {
+            let (id, late, bytes) = self.after_host(write, known, record, part);
             if let Some(first) = bytes.first() {
                 let missing = id == FindingId::HostNoBarrier;
                 let extend = missing.then(|| self.barrier_from_host(record, *first)).flatten();
@@ -274,7 +308,7 @@ impl Tracker {
                 add(&mut found, HostHazard { late, discarded, extend, ..hazard });
             }
         }
-        if !operand.write.is_empty() {
+        if !record.operand.write.is_empty() {
             for (run, number, tag) in self.host_side.reads_within(range) {
                 if number > known {
                     add(&mut found, hazard(FindingId::HostInFlight, record, false, tag, vec![run]));

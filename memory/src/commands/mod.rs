@@ -28,6 +28,8 @@
 //! before.
 
 mod binding;
+mod byte_map;
+mod byte_set;
 mod clock;
 mod comb;
 mod dependency;
@@ -38,13 +40,14 @@ mod host;
 mod id;
 mod lack;
 mod past;
+mod places;
 mod range;
 mod runs;
 mod shadow;
-mod striped;
 mod tracker;
 mod transition;
 
+pub use byte_set::ByteSet;
 pub use comb::{Comb, Runs};
 pub use dependency::{AccessScope, Accesses, Dependency, Stages, Transition};
 pub use event::EventToken;
@@ -52,8 +55,8 @@ pub use explain::{BarrierGap, Between, Fix, Hazard, SemaphoreGap, SemaphoreUse};
 pub use footprint::Footprint;
 pub use host::HostHazard;
 pub use id::{OperationId, QueueId};
+pub(crate) use places::Gathered;
 pub use range::{Range, RangeMap};
-pub(crate) use range::{Teeth, by_address};
 pub use shadow::Operand;
 pub use tracker::{Payload, Tracker};
 

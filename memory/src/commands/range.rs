@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BTreeMap;
 
 /// A range of device addresses, end exclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -79,29 +78,9 @@ impl Teeth {
         fits
     }
 
-    /// Takes in as many others that begin in these or where these end, if they leave no gap.
-    pub fn absorb(&mut self, other: &Teeth) -> bool {
-        let end = self.first.end.max(other.first.end);
-        let fits = self.count > 1
-            && (self.stride, self.count) == (other.stride, other.count)
-            && (self.first.start..=self.first.end).contains(&other.first.start)
-            && end - self.first.start <= self.stride;
-        if fits && end - self.first.start == self.stride {
-            *self = Teeth::one(Range::new(self.first.start, self.stride * u64::from(self.count)));
-        } else if fits {
-            self.first.end = end;
-        }
-        fits
-    }
-
     pub fn at(&self, index: u32) -> Range {
         let at = u64::from(index) * self.stride;
         Range { start: self.first.start + at, end: self.first.end + at }
-    }
-
-    /// The bytes from the first to the last one.
-    pub fn span(&self) -> Range {
-        Range { start: self.first.start, end: self.at(self.count - 1).end }
     }
 
     /// All of them, ascending.
@@ -120,27 +99,6 @@ impl Teeth {
         let to = bytes.end.checked_sub(self.first.start).map_or(0, |before| before.div_ceil(self.stride));
         number(from)..number(to)
     }
-}
-
-/// The ranges of all these teeth by address: which of the list they are of, and their number there. The list
-/// is in the order of the first ranges.
-pub(crate) fn by_address(list: &[Teeth]) -> impl Iterator<Item = (Range, usize, u32)> {
-    // The next range of each of those that have begun: there may be far more in the list.
-    let mut heap: BinaryHeap<Reverse<(Range, usize, u32)>> = BinaryHeap::new();
-    let mut waiting = list.iter().enumerate().peekable();
-    std::iter::from_fn(move || {
-        let is_before = |(_, teeth): &(usize, &Teeth), heap: &BinaryHeap<Reverse<(Range, usize, u32)>>| {
-            heap.peek().is_none_or(|Reverse((range, ..))| teeth.first.start <= range.start)
-        };
-        while let Some((of, teeth)) = waiting.next_if(|next| is_before(next, &heap)) {
-            heap.push(Reverse((teeth.first, of, 0)));
-        }
-        let Reverse((range, of, number)) = heap.pop()?;
-        if number + 1 < list[of].count {
-            heap.push(Reverse((list[of].at(number + 1), of, number + 1)));
-        }
-        Some((range, of, number))
-    })
 }
 
 /// Runs of bytes that do not overlap: by the first byte of each, its end and the value of its bytes.
@@ -191,12 +149,6 @@ impl<T: Clone> RangeMap<T> {
         }
         let inside = self.0.range_mut(range.start..range.end.max(range.start));
         inside.map(|(&start, (end, value))| (Range { start, end: *end }, value))
-    }
-
-    /// The value of a run that begins and ends where `range` does.
-    pub fn exact(&mut self, range: Range) -> Option<&mut T> {
-        let (end, value) = self.0.get_mut(&range.start)?;
-        (*end == range.end).then_some(value)
     }
 
     /// Takes out the runs of `range`.
@@ -253,7 +205,7 @@ mod tests {
     fn teeth_have_one_length_and_one_distance() {
         let mut teeth = teeth(0x100, 8, 24, 3);
         let all: Vec<u64> = teeth.all().map(|range| range.start).collect();
-        assert_eq!((all, teeth.span()), (vec![0x100, 0x118, 0x130], Range { start: 0x100, end: 0x138 }));
+        assert_eq!(all, [0x100, 0x118, 0x130]);
         for (start, length) in [(0x149, 8), (0x148, 4), (0x100, 8)] {
             assert!(!teeth.extend(Range::new(start, length)));
         }
@@ -271,29 +223,5 @@ mod tests {
                 assert_eq!(found, expected, "{start:x} {end:x}");
             }
         }
-    }
-
-    #[test]
-    fn ranges_of_several_teeth_come_by_address() {
-        let list =
-            [teeth(0x100, 8, 24, 5), teeth(0x100, 12, 16, 4), teeth(0x108, 4, 24, 2), teeth(0x400, 4, 8, 9)];
-        let found: Vec<_> = by_address(&list).collect();
-        let mut expected: Vec<_> = (0..list.len())
-            .flat_map(|of| (0..list[of].count).map(move |number| (of, number)))
-            .map(|(of, number)| (list[of].at(number), of, number))
-            .collect();
-        expected.sort_unstable();
-        assert_eq!(found, expected);
-    }
-
-    #[test]
-    fn teeth_that_fill_their_distances_are_one() {
-        let mut whole = teeth(0x100, 8, 24, 5);
-        assert!(!whole.absorb(&teeth(0x110, 8, 24, 5)), "there is a gap");
-        assert!(!whole.absorb(&teeth(0x108, 8, 24, 4)), "it ends before");
-        assert!(whole.absorb(&teeth(0x108, 8, 24, 5)));
-        assert_eq!(whole.first, Range::new(0x100, 16));
-        assert!(whole.absorb(&teeth(0x10c, 12, 24, 5)));
-        assert_eq!((whole.first, whole.count), (Range::new(0x100, 24 * 5), 1));
     }
 }

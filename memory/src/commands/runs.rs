@@ -1,9 +1,10 @@
 //! The runs of bytes of an operation: together for what orders them, which asks for the kind of access, and
 //! apart for findings, which name an instruction and an invocation.
 
+use super::byte_set::ByteSet;
 use super::comb::{Comb, Runs};
 use super::id::OperationId;
-use super::range::{Range, Teeth, by_address};
+use super::range::Range;
 use super::shadow::{Operand, Record, Shadow};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,66 +13,58 @@ fn alike(a: &Operand, b: &Operand) -> bool {
     Operand { shader: None, ..*a } == Operand { shader: None, ..*b }
 }
 
-/// Joins neighbours that differ in nothing but who made them: the first one stands for all.
-pub(super) fn together(runs: &Runs) -> Runs {
-    let of_part = |part: &Vec<Comb>| {
-        let mut kinds: Vec<Vec<(usize, &Comb)>> = Vec::new();
-        for (place, comb) in part.iter().enumerate() {
-            match kinds.iter_mut().find(|kind| alike(&kind[0].1.operand, &comb.operand)) {
-                Some(kind) => kind.push((place, comb)),
-                None => kinds.push(vec![(place, comb)]),
-            }
-        }
-        let mut all: Vec<(usize, Comb)> = kinds.iter().flat_map(|kind| joined(kind)).collect();
-        all.sort_by_key(|(place, _)| *place);
-        all.into_iter().map(|(_, comb)| comb).collect()
-    };
-    Runs { parts: runs.parts.iter().map(of_part).collect(), numbering: None }
+/// What an operation accessed in ways that differ in nothing but who did it: the first access stands for all.
+pub(super) struct Alike {
+    pub operand: Operand,
+    pub bytes: ByteSet,
+    /// The bytes from the first to the last one.
+    pub span: Range,
+    /// There is but one access.
+    is_one: bool,
 }
 
-/// Combs of one kind, by their first bytes and with their places in the list, as combs that do not touch.
-fn joined(combs: &[(usize, &Comb)]) -> Vec<(usize, Comb)> {
-    let mut few: Vec<(usize, Comb)> = Vec::new();
-    let (mut end, mut apart) = (None, true);
-    for (place, comb) in combs {
-        if !few.last_mut().is_some_and(|(_, last)| last.bytes.absorb(&comb.bytes)) {
-            apart &= end.is_none_or(|end| end < comb.bytes.span().start);
-            few.push((*place, **comb));
-        }
-        end = end.max(Some(comb.bytes.span().end));
-    }
-    if apart {
-        return few;
-    }
-    let mut joined: Vec<(usize, Comb)> = Vec::new();
-    let mut close = |(range, index): (Range, usize)| {
-        let (place, comb) = &few[index];
-        if !joined.last_mut().is_some_and(|(_, last)| last.extend(range, 0)) {
-            joined.push((*place, Comb::one(range, 0, comb.operand)));
-        }
-    };
-    let mut open: Option<(Range, usize)> = None;
-    let teeth: Vec<Teeth> = few.iter().map(|(_, comb)| comb.bytes).collect();
-    for (range, index, _) in by_address(&teeth) {
-        match &mut open {
-            Some((known, _)) if range.start <= known.end => known.end = known.end.max(range.end),
-            open => open.replace((range, index)).into_iter().for_each(&mut close),
+impl Alike {
+    fn of((operand, combs): (Operand, Vec<&Comb>)) -> Alike {
+        let spans = combs.iter().map(|comb| comb.places.span());
+        let span = spans.reduce(|a, b| Range { start: a.start.min(b.start), end: a.end.max(b.end) });
+        Alike {
+            operand,
+            bytes: combs.iter().flat_map(|comb| comb.teeth()).collect(),
+            span: span.unwrap_or(Range { start: 0, end: 0 }),
+            is_one: matches!(combs[..], [comb] if comb.places.count() == 1),
         }
     }
-    open.into_iter().for_each(&mut close);
-    joined
+}
+
+/// The accesses of each part by what orders them; what only reads comes before what writes.
+pub(super) fn together(runs: &Runs) -> Vec<Alike> {
+    let mut all: Vec<(Operand, Vec<&Comb>)> = Vec::new();
+    for part in &runs.parts {
+        let from = all.len();
+        for comb in part {
+            match all[from..].iter_mut().find(|(known, _)| alike(known, &comb.operand)) {
+                Some((_, combs)) => combs.push(comb),
+                None => all.push((comb.operand, vec![comb])),
+            }
+        }
+        all[from..].sort_by_key(|(operand, _)| !operand.write.is_empty());
+    }
+    all.into_iter().map(Alike::of).collect()
 }
 
 /// The runs of one operation, apart.
 struct Apart {
     runs: Runs,
-    /// By part, the bytes from the first to the last of the longest comb.
+    /// By part, the bytes from the first to the last of the longest comb that is not scattered.
     longest: Vec<u64>,
 }
 
 impl Apart {
     fn new(runs: Runs) -> Apart {
-        let longest = |part: &Vec<Comb>| part.iter().map(|comb| comb.bytes.span().len()).max().unwrap_or(0);
+        let longest = |part: &Vec<Comb>| {
+            let spans = part.iter().filter(|comb| !comb.is_scattered()).map(|comb| comb.places.span().len());
+            spans.max().unwrap_or(0)
+        };
         Apart { longest: runs.parts.iter().map(longest).collect(), runs }
     }
 
@@ -79,9 +72,11 @@ impl Apart {
     fn who(&self, record: &Record, bytes: Range) -> Vec<(Range, Record)> {
         let mut shadow = Shadow::default();
         for (longest, part) in self.longest.iter().zip(&self.runs.parts) {
-            let from = part.partition_point(|comb| comb.bytes.span().start + longest <= bytes.start);
-            let near = part[from..].iter().take_while(|comb| comb.bytes.span().start < bytes.end);
-            for comb in near.filter(|comb| alike(&comb.operand, &record.operand)) {
+            let (scattered, part) = part.split_at(part.partition_point(Comb::is_scattered));
+            let start = |comb: &Comb| comb.places.at(0).0.start;
+            let from = part.partition_point(|comb| start(comb) + longest <= bytes.start);
+            let near = part[from..].iter().take_while(|comb| start(comb) < bytes.end);
+            for comb in scattered.iter().chain(near).filter(|comb| alike(&comb.operand, &record.operand)) {
                 for (range, Operand { shader, .. }) in self.runs.meeting(comb, bytes) {
                     let operand = Operand { shader, ..record.operand };
                     shadow.record(range, Record { operand, ..*record });
@@ -109,9 +104,12 @@ pub(super) struct Joined {
 const FEW: usize = 1 << 16;
 
 impl Joined {
-    /// The runs of an operation were joined in `shadow`.
-    pub fn add(&mut self, operation: OperationId, runs: Runs, shadow: &Shadow) {
-        let apart = Apart::new(runs);
+    /// The runs of an operation, all together, are in `shadow`.
+    pub fn add(&mut self, operation: OperationId, (runs, all): (&Runs, &[Alike]), shadow: &Shadow) {
+        if all.iter().all(|alike| alike.is_one) {
+            return;
+        }
+        let apart = Apart::new(runs.clone());
         self.count += apart.runs.count();
         self.operations.insert(operation, apart);
         if self.count > self.most.max(FEW) {

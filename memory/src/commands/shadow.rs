@@ -1,9 +1,10 @@
 //! Which operation touched which bytes last.
 
+use super::byte_map::ByteMap;
+use super::byte_set::ByteSet;
 use super::dependency::{Accesses, Stages};
 use super::id::{OperationId, QueueId};
-use super::range::{Range, Teeth};
-use super::striped::StripedMap;
+use super::range::Range;
 use crate::access::{Reference, Site};
 use crate::agent::Invocation;
 use crate::scope::Scope;
@@ -70,9 +71,15 @@ pub(super) struct Cell {
 
 /// What touched which bytes. Runs of bytes with one history share their cell.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Shadow(StripedMap<Arc<Cell>>);
+pub(super) struct Shadow(ByteMap<Arc<Cell>>);
 
 impl Cell {
+    /// The accesses that one has to be ordered with.
+    pub fn conflicts(&self, record: &Record) -> impl Iterator<Item = &Record> {
+        let reads = if record.operand.write.is_empty() { &[][..] } else { &self.reads[..] };
+        self.write.iter().chain(reads)
+    }
+
     /// After one more read of all these bytes.
     fn and_read(&self, record: Record) -> Cell {
         let kept = self.reads.iter().filter(|r| {
@@ -140,21 +147,22 @@ impl Shadow {
 
     /// Records an access of `range`.
     pub fn record(&mut self, range: Range, record: Record) {
-        self.record_all(&Teeth::one(range), record);
+        self.record_all(&ByteSet::from_iter([range]), record);
     }
 
     /// Records an access of all these bytes.
-    pub fn record_all(&mut self, teeth: &Teeth, record: Record) {
+    pub fn record_all(&mut self, bytes: &ByteSet, record: Record) {
         let mut after = After::new(record);
-        if teeth.count == 1 && !record.operand.write.is_empty() {
-            self.0.set(teeth.first, after.alone);
-        } else {
-            self.0.update(teeth, |cell| Some(after.of(cell)));
-        }
+        self.0.update(bytes, |cell| Some(after.of(cell)));
+    }
+
+    /// Calls `each` with the cells of these bytes, with each once at least.
+    pub fn each_cell(&self, bytes: &ByteSet, each: impl FnMut(&Arc<Cell>)) {
+        self.0.each_value(bytes, each);
     }
 
     /// Forgets everything about `range` (memory was freed).
     pub fn forget(&mut self, range: Range) {
-        self.0.remove(&Teeth::one(range));
+        self.0.remove(&ByteSet::from_iter([range]));
     }
 }

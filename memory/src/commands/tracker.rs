@@ -1,19 +1,21 @@
 //! Queues, operations and what each knows.
 
 use super::binding::Bindings;
+use super::byte_set::ByteSet;
 use super::clock::{Knowledge, Ranged, Stream};
-use super::comb::{Comb, Runs};
+use super::comb::Runs;
 use super::dependency::{AccessScope, Accesses, Dependency, Stages};
 use super::explain::{self, Hazard, SemaphoreUse, Suggested};
 use super::host::{Host, HostHazard};
 use super::id::{OperationId, QueueId};
 use super::past::{PastBarrier, PastSubmission, REMEMBERED_BARRIERS, REMEMBERED_SUBMISSIONS};
-use super::range::{Range, Teeth};
-use super::runs::{Joined, together};
-use super::shadow::{Operand, Record, Shadow};
+use super::range::Range;
+use super::runs::{Alike, Joined, together};
+use super::shadow::{Cell, Operand, Record, Shadow};
 use crate::scope::Scope;
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 /// What a semaphore or fence signal carries to whoever waits for it.
 #[derive(Clone, Debug, Default)]
@@ -353,23 +355,13 @@ impl Tracker {
     pub fn accesses(&mut self, operation: OperationId, runs: &Runs) -> (Vec<Hazard>, Vec<HostHazard>) {
         let (mut hazards, mut of_host) = (Vec::new(), Vec::new());
         let Some(op) = self.operation(operation).cloned() else { return (hazards, of_host) };
-        let few = together(runs);
-        let is_clean = |comb: &Comb| {
-            let record = op.record(operation, comb.operand);
-            comb.teeth().all(|range| {
-                let mut conflicts = self.conflicts(range, &record).into_iter();
-                conflicts.all(|(part, earlier)| self.unordered(&earlier, &record, part).is_empty())
-                    && self.conflicts_with_host(range, &record).is_empty()
-            })
-        };
-        if few.count() > 0 && few.combs().all(is_clean) {
-            for comb in few.combs() {
-                self.shadow.record_all(&comb.bytes, op.record(operation, comb.operand));
-                self.forget_host_before(&comb.bytes, &comb.operand);
+        let all = together(runs);
+        if all.iter().all(|alike| self.is_ordered(&op.record(operation, alike.operand), alike)) {
+            for alike in &all {
+                self.shadow.record_all(&alike.bytes, op.record(operation, alike.operand));
+                self.forget_host_before(&alike.bytes, &alike.operand);
             }
-            if few.parts != runs.parts || runs.combs().any(|comb| comb.bytes.count > 1) {
-                self.joined.add(operation, runs.clone(), &self.shadow);
-            }
+            self.joined.add(operation, (runs, &all), &self.shadow);
             return (hazards, of_host);
         }
         // Findings name each run. What one run reads must not take the place of earlier reads before another
@@ -384,14 +376,32 @@ impl Tracker {
         (hazards, of_host)
     }
 
+    /// Whether these accesses are ordered after all that is recorded of their bytes, and after the host.
+    fn is_ordered(&self, record: &Record, alike: &Alike) -> bool {
+        // Mostly they would be if the others had been to all bytes from the first to the last one.
+        let (span, mut known) = (alike.span, SmallVec::<[*const Cell; 16]>::new());
+        let mut ordered = true;
+        self.shadow.each_cell(&alike.bytes, |cell| {
+            if ordered && !known.contains(&Arc::as_ptr(cell)) {
+                known.truncate(15);
+                known.insert(0, Arc::as_ptr(cell));
+                let mut conflicts = cell.conflicts(record);
+                ordered = conflicts.all(|earlier| self.unordered(earlier, record, span).is_empty());
+            }
+        });
+        ordered && self.follows_host(record, span, &alike.bytes)
+            || alike.bytes.ranges().all(|range| {
+                let mut conflicts = self.conflicts(range, record).into_iter();
+                conflicts.all(|(part, earlier)| self.unordered(&earlier, record, part).is_empty())
+                    && self.conflicts_with_host(range, record).is_empty()
+            })
+    }
+
     /// The recorded accesses of these bytes that one has to be ordered with.
     fn conflicts(&self, range: Range, record: &Record) -> SmallVec<[(Range, Record); 2]> {
         let mut conflicts = SmallVec::new();
         self.shadow.for_each(range, |part, cell| {
-            conflicts.extend(cell.write.map(|write| (part, write)));
-            if !record.operand.write.is_empty() {
-                conflicts.extend(cell.reads.iter().map(|&r| (part, r)));
-            }
+            conflicts.extend(cell.conflicts(record).map(|earlier| (part, *earlier)));
         });
         conflicts
     }
@@ -434,7 +444,7 @@ impl Tracker {
     pub fn forget(&mut self, range: Range) {
         self.shadow.forget(range);
         self.host.forget(range);
-        self.host_side.forget(&Teeth::one(range));
+        self.host_side.forget(&ByteSet::from_iter([range]));
         self.bindings.forget(range);
         self.queues.values_mut().for_each(|queue| queue.forget(range));
     }

@@ -12,11 +12,12 @@
 //! accessed by themselves are [`Split`].
 
 use super::cell::{Cell, NOBODY};
-use super::early::{EarlyRead, EarlyReads};
+use super::early::EarlyReads;
 use super::order::Record;
 use super::owned::{Owned, States};
 use super::split::Split;
 use super::topology::AgentId;
+use crate::commands::Range;
 use rustc_hash::FxHashMap;
 
 /// Bytes of device memory that one page of cells covers.
@@ -296,8 +297,8 @@ impl Shadow {
         tell(open);
     }
 
-    /// The reads that came before the dispatch's first write of their words, by address and kind.
-    pub fn early_reads(&self, each: impl FnMut(EarlyRead)) {
+    /// The reads that came before the dispatch's first write of their words, in any order.
+    pub fn early_reads(&self, each: impl FnMut(Range, Record)) {
         self.early.each(each);
     }
 

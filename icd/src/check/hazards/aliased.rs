@@ -34,6 +34,9 @@ impl State {
     /// resources share none of them.
     pub(super) fn in_memory(&self, accesses: &Runs) -> Option<InMemory> {
         let aliases = &self.aliases;
+        if aliases.is_empty() {
+            return None;
+        }
         let touched = || accesses.combs().flat_map(Comb::teeth).filter(|range| aliases.touch(*range));
         touched().next()?;
         let of = |(range, operand): (Range, Operand)| {

@@ -6,7 +6,7 @@ use super::super::tracker::Tracker;
 use super::super::{Dependency, Footprint};
 use super::*;
 use crate::access::{Reference, Site};
-use crate::agent::Invocation;
+use crate::agent::{Invocation, Numbering};
 use crate::random::Random;
 
 fn access(site: u32, by: u32, reference: u32, write: bool) -> Operand {
@@ -23,13 +23,15 @@ fn interleaved_runs_of_two_instructions_are_one_run_and_keep_their_names() {
         .map(|k| (Range::new(0x1000 + 4 * k, 4), access(1 + k as u32 % 2, k as u32, 0, true)))
         .collect();
     let runs: Runs = list.iter().copied().collect();
-    assert!(together(&runs).iter().eq([(Range::new(0x1000, 256), list[0].1)]));
+    let all = together(&runs);
+    assert_eq!((all.len(), all[0].operand), (1, list[0].1));
+    assert!(all[0].bytes.ranges().eq([Range::new(0x1000, 256)]));
     let mut shadow = Shadow::default();
     let at = (OperationId(3), QueueId(0), Stages::COMPUTE_SHADER);
     let record = Record { operation: at.0, queue: at.1, stage: at.2, number: 1, operand: list[0].1 };
     shadow.record(Range::new(0x1000, 256), record);
     let mut joined = Joined::default();
-    joined.add(at.0, runs, &shadow);
+    joined.add(at.0, (&runs, &all), &shadow);
     let who = joined.who(&record, Range { start: 0x1006, end: 0x100c });
     let expected = [
         (Range { start: 0x1006, end: 0x1008 }, Record { operand: list[1].1, ..record }),
@@ -67,10 +69,9 @@ fn runs_that_were_joined_name_whom_runs_apart_name() {
         let (mut apart, mut whole, mut joined) = (Shadow::default(), Shadow::default(), Joined::default());
         list.iter().for_each(|(range, operand)| apart.record(*range, record(*operand)));
         let runs: Runs = list.iter().copied().collect();
-        let few = together(&runs);
-        assert!(few.count() <= list.len());
-        few.iter().for_each(|(range, operand)| whole.record(range, record(operand)));
-        joined.add(OperationId(1), runs, &whole);
+        let all = together(&runs);
+        all.iter().for_each(|alike| whole.record_all(&alike.bytes, record(alike.operand)));
+        joined.add(OperationId(1), (&runs, &all), &whole);
         let bytes = |shadow: &Shadow, joined: &Joined| {
             let mut found = BTreeSet::new();
             shadow.for_each(Range { start: 0, end: 1000 }, |part, cell| {
@@ -125,11 +126,14 @@ fn hazards_are_told_as_if_each_run_were_recorded() {
             for d in barrier.iter() {
                 assert_eq!(apart.barrier(queue, d, tag), whole.barrier(queue, d, tag));
             }
-            let mut footprint = Footprint::new();
-            let (write, step) = (random.below(2) == 0, random.below(3) + 1);
+            let numbering = Numbering { workgroup: 64, groups: [1; 3], ..Numbering::default() };
+            let mut footprint = Footprint::of(numbering);
+            let (write, step, regular) = (random.below(2) == 0, random.below(3) + 1, random.below(2) == 0);
             for k in (0..random.below::<u32>(40)).step_by(step as usize) {
-                let access = access(random.below(3), k, u32::from(write), write);
-                footprint.add(Range::new(4 * u64::from(k), 4), access);
+                if regular || random.below(3) > 0 {
+                    let access = access(random.below(3), k, u32::from(write), write);
+                    footprint.add_to(&mut None, (Range::new(4 * u64::from(k), 4), k), || access);
+                }
             }
             let list = footprint.runs();
             let begin = |t: &mut Tracker| t.begin(queue, shader, tag, None);

@@ -1,0 +1,168 @@
+//! What a dispatch did where, and by whom: ranges of bytes, each with the agent that accessed it first.
+
+use super::range::{Range, Teeth};
+use crate::agent::{AgentId, AgentSteps};
+use std::sync::Arc;
+
+/// A range of a few bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    start: u64,
+    length: u32,
+    by: AgentId,
+}
+
+impl Place {
+    fn range(&self) -> Range {
+        Range::new(self.start, u64::from(self.length))
+    }
+}
+
+/// Ranges, ascending, that one kind of access touches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Places {
+    /// Of equal lengths at equal distances, by agents at equal steps.
+    Teeth(Teeth, AgentSteps),
+    /// Any others, which do not touch.
+    Scattered(Arc<[Place]>),
+}
+
+impl Places {
+    /// One range.
+    pub fn one(range: Range, by: AgentId) -> Places {
+        Places::Teeth(Teeth::one(range), AgentSteps::one(by))
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u32 {
+        match self {
+            Places::Teeth(teeth, _) => teeth.count,
+            Places::Scattered(places) => places.len() as u32,
+        }
+    }
+
+    /// One of them by its number, and who accessed it.
+    pub fn at(&self, number: u32) -> (Range, AgentId) {
+        match self {
+            Places::Teeth(teeth, by) => (teeth.at(number), by.at(number)),
+            Places::Scattered(places) => {
+                let place = &places[number as usize];
+                (place.range(), place.by)
+            }
+        }
+    }
+
+    /// The bytes from the first to the last one.
+    pub fn span(&self) -> Range {
+        Range { start: self.at(0).0.start, end: self.at(self.count() - 1).0.end }
+    }
+
+    /// The numbers of those with bytes of a range.
+    pub fn meeting(&self, bytes: Range) -> std::ops::Range<u32> {
+        match self {
+            Places::Teeth(teeth, _) => teeth.meeting(bytes),
+            Places::Scattered(places) => {
+                let from = places.partition_point(|place| place.range().end <= bytes.start);
+                let to = places.partition_point(|place| place.start < bytes.end);
+                from as u32..to.max(from) as u32
+            }
+        }
+    }
+}
+
+/// So many ranges at equal distances are worth teeth of their own.
+const FEW: u32 = 8;
+
+/// Longer ones are never scattered.
+const SHORT: u64 = 4096;
+
+/// Takes ranges in, of one kind of access.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Gathered {
+    /// A range that others may join.
+    open: Option<(Range, AgentId)>,
+    /// What it may be a tooth of.
+    teeth: Option<(Teeth, AgentSteps)>,
+    done: Vec<(Teeth, AgentSteps)>,
+    scattered: Vec<Place>,
+}
+
+impl Gathered {
+    /// Takes one in. Cheapest when addresses ascend.
+    #[inline]
+    pub fn add(&mut self, range: Range, by: AgentId) {
+        match &mut self.open {
+            Some((open, _)) if range.start <= open.end && range.end >= open.start => {
+                open.start = open.start.min(range.start);
+                open.end = open.end.max(range.end);
+            }
+            open => {
+                let complete = open.replace((range, by));
+                self.close(complete);
+            }
+        }
+    }
+
+    /// No more joins this range.
+    fn close(&mut self, complete: Option<(Range, AgentId)>) {
+        let Some((range, agent)) = complete.filter(|(range, _)| range.start < range.end) else { return };
+        if let Some((teeth, by)) = &mut self.teeth
+            && let Some(with) = by.with(teeth.count, agent)
+            && teeth.extend(range)
+        {
+            *by = with;
+            return;
+        }
+        let complete = self.teeth.replace((Teeth::one(range), AgentSteps::one(agent)));
+        self.keep(complete);
+    }
+
+    /// No more is a tooth of these.
+    fn keep(&mut self, complete: Option<(Teeth, AgentSteps)>) {
+        match complete {
+            Some((teeth, by)) if teeth.count < FEW && teeth.first.len() <= SHORT => {
+                let places = teeth.all().zip(0..).map(|(range, number)| Place {
+                    start: range.start,
+                    length: range.len() as u32,
+                    by: by.at(number),
+                });
+                self.scattered.extend(places);
+            }
+            other => self.done.extend(other),
+        }
+    }
+
+    /// Calls `each` for what was taken in so far, in any order; neighbours may be told as one.
+    pub fn each(&self, mut each: impl FnMut(Range, AgentId)) {
+        for (teeth, by) in self.done.iter().chain(&self.teeth) {
+            teeth.all().zip(0..).for_each(|(range, number)| each(range, by.at(number)));
+        }
+        self.scattered.iter().for_each(|place| each(place.range(), place.by));
+        self.open.iter().for_each(|(range, by)| each(*range, *by));
+    }
+
+    /// All of them; of those that meet, or touch, the first reader stands for both where they are scattered.
+    pub fn finish(mut self) -> impl Iterator<Item = Places> {
+        let open = self.open.take();
+        self.close(open);
+        let teeth = self.teeth.take();
+        self.keep(teeth);
+        let mut scattered = self.scattered;
+        if !scattered.is_sorted_by_key(|place| place.start) {
+            scattered.sort_by_key(|place| place.start);
+        }
+        scattered.dedup_by(|next, place| {
+            let end = place.range().end;
+            let length = u32::try_from(next.range().end.max(end) - place.start);
+            let joined = length.ok().filter(|_| next.start <= end);
+            place.length = joined.unwrap_or(place.length);
+            joined.is_some()
+        });
+        let (few, many) = match scattered.len() < FEW as usize {
+            true => (scattered, None),
+            false => (Vec::new(), Some(Places::Scattered(scattered.into()))),
+        };
+        let done = self.done.into_iter().map(|(teeth, by)| Places::Teeth(teeth, by));
+        done.chain(few.into_iter().map(|place| Places::one(place.range(), place.by))).chain(many)
+    }
+}
