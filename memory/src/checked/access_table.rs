@@ -1,7 +1,7 @@
 //! The kinds of accesses that a dispatch makes, numbered.
 
 use crate::access::{Access, Reference, Site};
-use crate::race::{AgentId, Cell, HALF_BYTES, StaticAccess};
+use crate::race::{AgentId, Cell, StaticAccess, bytes_of};
 use crate::scope::{Scope, Semantics, StorageClasses};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
@@ -180,10 +180,10 @@ impl AccessTable {
     }
 
     /// An agent writes so many words, that have this cell, over what it accessed through another reference:
-    /// counts the races of their components, which are words, or `halves`. Accesses by `agent` are its own.
+    /// counts the races of their components, so many of a word. Accesses by `agent` are its own.
     #[cold]
     #[inline(never)]
-    pub fn count(&self, number: u32, cell: &Cell, agent: AgentId, (words, halves): (u64, bool)) {
+    pub fn count(&self, number: u32, cell: &Cell, agent: AgentId, (words, per_word): (u64, usize)) {
         let [first, latest] = cell.reader_bytes;
         let earlier = [(&cell.readers[0], first), (&cell.readers[1], latest), (&cell.write, 15)];
         for (earlier, bytes) in earlier {
@@ -191,9 +191,8 @@ impl AccessTable {
                 && earlier.agent == agent
                 && self.beside(number, earlier.kind).contains(Looked::TOLD)
             {
-                let touched = HALF_BYTES.iter().filter(|half| bytes & **half != 0).count() as u64;
-                let components = if halves { touched } else { 1 };
-                *self.counted.borrow_mut().entry((earlier.kind, number)).or_default() += words * components;
+                let touched = bytes_of(per_word).iter().filter(|part| bytes & **part != 0).count() as u64;
+                *self.counted.borrow_mut().entry((earlier.kind, number)).or_default() += words * touched;
             }
         }
     }

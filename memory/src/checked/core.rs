@@ -18,8 +18,8 @@ use super::superseded::{Superseded, Values};
 use crate::history::{History, Load, Loaded, Position, ValuePolicy, bits};
 use crate::model::ModelOptions;
 use crate::race::{
-    AgentId, Agents, Cell, HALF_BYTES, Halves, Histories, Keep, NOBODY, Order, Record, ReleaseSequence,
-    Space, Split, StaticAccess, Trace, before_both, readers,
+    AgentId, Agents, Cell, Histories, Keep, NOBODY, Order, Record, ReleaseSequence, Space, Split,
+    StaticAccess, Trace, bytes_of, readers, writes,
 };
 use crate::random::mix_all;
 use crate::scope::StorageClasses;
@@ -343,28 +343,20 @@ impl Core {
         history
     }
 
-    /// [`Core::history_of`] for a word whose halves have cells. What both cells know is one access.
-    pub(super) fn history_of_halves(&self, halves: &Halves, newest: u32, held: u8, now: u64) -> History {
-        let [low, high] = halves;
+    /// [`Core::history_of`] for a word whose parts have cells. What several cells know is one access.
+    pub(super) fn history_of_parts(&self, parts: &[Cell], newest: u32, held: u8, now: u64) -> History {
         let mut history = History::default();
-        let mut write = |half: &Cell, bytes: u8, before: u32| {
-            if half.write.kind != 0 {
-                history.write(half.write, bytes & held, newest, before, ReleaseSequence::default(), now);
-            }
-        };
-        if low.write == high.write {
-            write(low, 15, before_both(low, high));
-        } else {
-            halves.iter().zip(HALF_BYTES).for_each(|(half, bytes)| write(half, bytes, half.before));
+        for (write, bytes, before) in writes(parts) {
+            history.write(write, bytes & held, newest, before, ReleaseSequence::default(), now);
         }
-        for (reader, bytes) in readers(halves) {
+        for (reader, bytes) in readers(parts) {
             history.read(reader, bytes & held, saw(&history, bytes & held), false);
         }
-        for (half, bytes) in halves.iter().zip(HALF_BYTES) {
-            if half.forgot {
+        for (part, bytes) in parts.iter().zip(bytes_of(parts.len())) {
+            if part.forgot {
                 history.seen(saw(&history, bytes & held));
             }
-            if half.forgot_writes {
+            if part.forgot_writes {
                 history.forget_older(bytes & held);
             }
         }
@@ -376,10 +368,10 @@ impl Core {
         if split.unite(cell) {
             return;
         }
-        let Some(halves) = split.peek(cell).copied() else { return };
-        split.join(cell);
         let now = self.next_sequence();
-        let history = self.history_of_halves(&halves, newest, held, now);
+        let Some(parts) = split.peek(cell) else { return };
+        let history = self.history_of_parts(parts, newest, held, now);
+        split.join(cell);
         self.insert(cell, history, Values::new());
     }
 

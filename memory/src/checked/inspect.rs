@@ -225,18 +225,18 @@ impl CheckedMemory {
 
     fn history(&mut self, word: &Word) -> History {
         let word = &self.in_shared_memory(word);
-        let (cell, halves) = match word.workgroup {
+        let (cell, parts) = match word.workgroup {
             None => {
                 let (cell, split) = self.shadow.cell_and_split(word.address / 4);
-                (*cell, split.peek(cell).copied())
+                (*cell, split.peek(cell).map(<[Cell]>::to_vec))
             }
             Some(workgroup) => self.groups.get_mut(workgroup).map_or((Cell::EMPTY, None), |group| {
                 let (cell, split) = group.cells.cell_and_split(word.address / 4);
-                (*cell, split.peek(cell).copied())
+                (*cell, split.peek(cell).map(<[Cell]>::to_vec))
             }),
         };
-        if let Some(halves) = halves {
-            return self.core.history_of_halves(&halves, word.newest, 15, 0);
+        if let Some(parts) = parts {
+            return self.core.history_of_parts(&parts, word.newest, 15, 0);
         }
         let superseded = self.core.superseded.as_deref();
         match self.core.histories.peek(cell.history) {

@@ -26,7 +26,7 @@ impl Cells<'_> {
         }
     }
 
-    /// The cell of a word, and those of halves.
+    /// The cell of a word, and those of parts.
     #[inline(always)]
     fn cell_and_split(&mut self, word: u64) -> (&mut Cell, &mut Split) {
         match self {
@@ -125,7 +125,7 @@ impl Lane<'_> {
     }
 
     /// The words that the access of so many bytes touches are not split any more: all but the common case
-    /// knows no halves.
+    /// knows no parts.
     #[inline(always)]
     pub fn unsplit(&mut self, bytes: u64) {
         let end = self.offset.saturating_add(bytes).min(self.view.size());

@@ -4,8 +4,8 @@
 //! Everything that is the same for all lanes is decided once. A lane that is not in the common case is left
 //! to the general path.
 
-mod halves;
 mod owned;
+mod parts;
 mod runs;
 
 use super::access_table::Looked;
@@ -14,8 +14,9 @@ use super::core::Core;
 use super::group::Members;
 use super::words::{Place, Words};
 use crate::access::{Access, AtomicOp};
+use crate::history::bits;
 use crate::plain;
-use crate::race::{AgentId, Cell, Keep, RUN, Record, StaticAccess, Time, Times};
+use crate::race::{AgentId, Cell, Keep, RUN, Record, StaticAccess, Time, Times, bytes_of};
 use crate::raw;
 use crate::scope::StorageClasses;
 use crate::system::{LANES, Lanes, Mask};
@@ -33,29 +34,40 @@ pub(super) enum LaneOperation<'a> {
 }
 
 /// The whole words that an access has if it is aligned to them: of 64-bit components two for each, of two
-/// 16-bit components one. 0: it has parts of words.
+/// 16-bit components, or four bytes, one. 0: it has parts of words.
 #[inline(always)]
 fn words(access: &Access) -> u64 {
-    let components = u64::from(access.components);
+    let (components, plain) = (u64::from(access.components), access.atomic.is_none());
     match access.size {
         4 => components,
-        8 if access.atomic.is_none() => 2 * components,
-        2 if components % 2 == 0 => components / 2,
+        8 if plain => 2 * components,
+        1 | 2 if plain && components.is_multiple_of(per_word(access) as u64) => {
+            components / per_word(access) as u64
+        }
         _ => 0,
     }
 }
 
-/// Whether the halves of the words that an access has are told apart: it has an odd number of 16-bit
-/// components.
+/// How many components of an access, one at least, share a word if it is aligned to words.
 #[inline(always)]
-fn by_halves(access: &Access) -> bool {
-    access.size == 2 && access.components % 2 == 1 && access.atomic.is_none()
+fn per_word(access: &Access) -> usize {
+    (4 / usize::from(access.size)).max(1)
 }
 
-/// Word `k` of a lane's value.
+/// Whether the parts of the words that an access has are told apart: its components do not fill words.
 #[inline(always)]
-fn word(value: &[Lanes], halves: bool, k: usize, lane: usize) -> u32 {
-    if halves { value[2 * k].0[lane] & 0xffff | value[2 * k + 1].0[lane] << 16 } else { value[k].0[lane] }
+fn by_parts(access: &Access) -> bool {
+    access.size <= 2 && access.atomic.is_none() && words(access) == 0
+}
+
+/// Word `k` of a lane's value, that has so many components for each.
+#[inline(always)]
+fn word(value: &[Lanes], per_word: usize, k: usize, lane: usize) -> u32 {
+    match per_word {
+        2 => value[2 * k].0[lane] & 0xffff | value[2 * k + 1].0[lane] << 16,
+        4 => u32::from_le_bytes(std::array::from_fn(|byte| value[4 * k + byte].0[lane] as u8)),
+        _ => value[k].0[lane],
+    }
 }
 
 impl Core {
@@ -64,7 +76,7 @@ impl Core {
     pub fn may_be_fast(&mut self, kind: u32, access: &Access) -> bool {
         self.traces = false;
         let followed = self.exploring.is_some() || self.overlay.is_some() || self.caches.is_some();
-        if (words(access) == 0 && !by_halves(access)) || followed || self.only_order() {
+        if (words(access) == 0 && !by_parts(access)) || followed || self.only_order() {
             return false;
         }
         let kind_of = self.kinds.get(kind);
@@ -109,19 +121,25 @@ pub(super) fn serve<C: Words, const NEAR: bool>(
     access: &Access,
     mut does: LaneOperation<'_>,
 ) -> Mask {
-    if by_halves(access) {
-        return match does {
-            LaneOperation::Load(out) => fast.load_halves(core, cells, place, mask, access, out),
-            LaneOperation::Store(value) => fast.store_halves(core, cells, place, mask, access, value),
-            LaneOperation::Modify(..) => mask,
+    if by_parts(access) {
+        return match (does, access.size) {
+            (LaneOperation::Load(out), 1) => fast.load_parts::<C, 1>(core, cells, place, mask, access, out),
+            (LaneOperation::Load(out), _) => fast.load_parts::<C, 2>(core, cells, place, mask, access, out),
+            (LaneOperation::Store(value), 1) => {
+                fast.store_parts::<C, 1>(core, cells, place, mask, access, value)
+            }
+            (LaneOperation::Store(value), _) => {
+                fast.store_parts::<C, 2>(core, cells, place, mask, access, value)
+            }
+            (LaneOperation::Modify(..), _) => mask,
         };
     }
-    let (words, halves) = (words(access), access.size == 2);
+    let (words, per_word) = (words(access), per_word(access));
     let view = place.view;
     if !view.address.is_multiple_of(4) || view.size() < 4 * words {
         return mask;
     }
-    if words == 1 && !halves {
+    if words == 1 && per_word == 1 {
         match &mut does {
             LaneOperation::Load(out) if access.atomic.is_none() => {
                 return fast.load_words(core, cells, place, mask, access, out);
@@ -149,10 +167,10 @@ pub(super) fn serve<C: Words, const NEAR: bool>(
         }
         LaneOperation::Store(value) => {
             if alike {
-                todo = fast.store_steps(core, cells, place, todo, (words, halves), value);
+                todo = fast.store_steps(core, cells, place, todo, (words, per_word), value);
             }
             if may_own {
-                todo = fast.store_owned(core, cells, place, todo, (words, halves), value);
+                todo = fast.store_owned(core, cells, place, todo, (words, per_word), value);
             }
         }
         LaneOperation::Modify(..) => {}
@@ -177,11 +195,9 @@ pub(super) fn serve<C: Words, const NEAR: bool>(
                 let split = cell.is_split();
                 served &= match &mut does {
                     LaneOperation::Load(out) => {
-                        if halves {
-                            out[2 * k as usize].0[lane] = old & 0xffff;
-                            out[2 * k as usize + 1].0[lane] = old >> 16;
-                        } else {
-                            out[k as usize].0[lane] = old;
+                        let components = out[per_word * k as usize..].iter_mut().take(per_word);
+                        for (to, bytes) in components.zip(bytes_of(per_word)) {
+                            to.0[lane] = (old & bits(*bytes)) >> (8 * bytes.trailing_zeros());
                         }
                         let read = fast.read(core, cell, lane, undefined);
                         match stamp {
@@ -220,9 +236,9 @@ pub(super) fn serve<C: Words, const NEAR: bool>(
                     let at = offset + 4 * k;
                     let old = raw::load(view, at, 4, Ordering::Relaxed).unwrap_or(0) as u32;
                     let cell = cells.joined(first + k);
-                    fast.count(core, cell, lane, (1, halves));
+                    fast.count(core, cell, lane, (1, per_word));
                     cell.overwrite(fast.record(lane), old);
-                    let new = word(value, halves, k as usize, lane);
+                    let new = word(value, per_word, k as usize, lane);
                     raw::store(view, at, 4, u64::from(new), Ordering::Relaxed);
                 }
             }
@@ -308,11 +324,11 @@ impl<const NEAR: bool> FastPath<'_, NEAR> {
         value: &[Lanes],
     ) -> Mask {
         let mask_left = match self.alike {
-            true => self.store_runs::<C, 1, RUN>(core, cells, place, mask, false, value),
+            true => self.store_runs::<C, 1, RUN>(core, cells, place, mask, 1, value),
             false => mask,
         };
         let mask_left = match self.may_own::<C>(1, access) {
-            true => self.store_owned(core, cells, place, mask_left, (1, false), value),
+            true => self.store_owned(core, cells, place, mask_left, (1, 1), value),
             false => mask_left,
         };
         let outside = mask_left & !place.aligned(1);
@@ -331,7 +347,7 @@ impl<const NEAR: bool> FastPath<'_, NEAR> {
             } else {
                 break;
             };
-            self.count(core, cell, lane, (1, false));
+            self.count(core, cell, lane, (1, 1));
             cell.overwrite(self.record(lane), old[0].0[lane]);
             todo &= todo - 1;
         }
@@ -538,10 +554,10 @@ impl<'a, const NEAR: bool> FastPath<'a, NEAR> {
         self.counts && self.looked.contains(Looked::TOLD) && earlier.agent == agent
     }
 
-    /// Lane `lane` writes so many words with this cell, or their halves, which is the common case: counts
-    /// races.
+    /// Lane `lane` writes so many words with this cell, of so many components each, which is the common case:
+    /// counts races.
     #[inline(always)]
-    fn count(&self, core: &Core, cell: &Cell, lane: usize, words: (u64, bool)) {
+    fn count(&self, core: &Core, cell: &Cell, lane: usize, words: (u64, usize)) {
         if self.counts {
             core.kinds.count(self.kind, cell, self.first_lane + lane as u32, words);
         }

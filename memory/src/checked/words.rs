@@ -1,6 +1,6 @@
 //! The cells of the words that the lanes of an instruction access.
 
-use crate::race::{AgentId, Cell, CellRun, Halves, Owned, RUN, Shadow, Split, States};
+use crate::race::{AgentId, Cell, CellRun, Owned, RUN, Shadow, Split, States};
 use crate::system::{LANES, Lanes, Mask, MemoryView};
 use crate::unwritten::Unwritten;
 use std::ops::Range;
@@ -18,26 +18,30 @@ pub(super) trait Words {
         self.cell(word)
     }
 
-    /// What [`Words::cell`] returns, and the cells of halves.
+    /// What [`Words::cell`] returns, and the cells of parts.
     fn cell_and_split(&mut self, word: u64) -> (&mut Cell, &mut Split);
 
-    /// The cell of half a word; nothing if the word has a history, or is not split and `splits` says that it
-    /// shall not be.
+    /// The cell of the part of a word that begins at an address, and the bytes that it has, as
+    /// [`Split::part`] has them.
     #[inline(always)]
-    fn half(&mut self, word: u64, half: usize, splits: impl Fn(&Cell) -> bool) -> Option<&mut Cell> {
-        let (cell, split) = self.cell_and_split(word);
-        split.of(cell, splits)?.get_mut(half)
+    fn part(&mut self, (at, bytes): (u64, u64), splits: impl Fn(&Cell) -> bool) -> Option<(&mut Cell, u64)> {
+        let (cell, split) = self.cell_and_split(at / 4);
+        split.part(cell, (at % 4, bytes), splits)
     }
 
     /// The same for one that is about to be written.
     #[inline(always)]
-    fn half_to_write(&mut self, word: u64, half: usize, splits: impl Fn(&Cell) -> bool) -> Option<&mut Cell> {
-        self.half(word, half, splits)
+    fn part_to_write(
+        &mut self,
+        part: (u64, u64),
+        splits: impl Fn(&Cell) -> bool,
+    ) -> Option<(&mut Cell, u64)> {
+        self.part(part, splits)
     }
 
-    /// The cells of the halves of a word that is split.
+    /// The cells of the parts of a word that is split.
     #[inline(always)]
-    fn halves(&mut self, word: u64) -> Option<&mut Halves> {
+    fn parts(&mut self, word: u64) -> Option<&mut [Cell]> {
         let (cell, split) = self.cell_and_split(word);
         split.get(cell)
     }
@@ -101,17 +105,17 @@ pub(super) trait Words {
         let _ = (word, stamp);
     }
 
-    /// [`Words::settled`] for so many halves of words.
+    /// [`Words::settled`] for so many parts of words, of `BYTES` bytes each.
     #[inline(always)]
-    fn settled_halves(&self, stamp: u32, place: &Place<'_>, mask: Mask, halves: u64) -> Mask {
-        let _ = (stamp, place, mask, halves);
+    fn settled_parts<const BYTES: u32>(&self, stamp: u32, place: &Place<'_>, mask: Mask, parts: u64) -> Mask {
+        let _ = (stamp, place, mask, parts);
         0
     }
 
-    /// [`Words::settle`] for half a word: by twice the word's number, and one more for the upper half.
+    /// [`Words::settle`] for a part of a word, which begins at this address.
     #[inline(always)]
-    fn settle_half(&mut self, half: u64, stamp: u32) {
-        let _ = (half, stamp);
+    fn settle_part<const BYTES: u32>(&mut self, at: u64, stamp: u32) {
+        let _ = (at, stamp);
     }
 }
 
@@ -144,8 +148,12 @@ impl Words for Shadow {
     }
 
     #[inline(always)]
-    fn half_to_write(&mut self, word: u64, half: usize, splits: impl Fn(&Cell) -> bool) -> Option<&mut Cell> {
-        Shadow::half_to_write(self, word, half, splits)
+    fn part_to_write(
+        &mut self,
+        part: (u64, u64),
+        splits: impl Fn(&Cell) -> bool,
+    ) -> Option<(&mut Cell, u64)> {
+        Shadow::part_to_write(self, part, splits)
     }
 
     #[inline(always)]
@@ -241,8 +249,8 @@ pub(super) struct WorkgroupCells {
     split: Split,
     /// Of each word of the runs: what it is settled under, or 0.
     stamps: Vec<u32>,
-    /// The same of each half of a word; nothing until the first one settles.
-    half_stamps: Vec<u32>,
+    /// The same of each half of a word, and of each byte; nothing until the first one settles.
+    part_stamps: [Vec<u32>; 2],
 }
 
 impl WorkgroupCells {
@@ -255,7 +263,7 @@ impl WorkgroupCells {
         self.split.clear();
         self.stamps.clear();
         self.stamps.resize(runs * RUN, 0);
-        self.half_stamps.clear();
+        self.part_stamps.iter_mut().for_each(Vec::clear);
     }
 
     /// The cells of words that were not accessed in runs.
@@ -267,6 +275,23 @@ impl WorkgroupCells {
     #[inline(always)]
     fn place(&self, word: u64) -> usize {
         (word as usize).min(self.stamps.len() - 1)
+    }
+
+    /// The stamps of parts of so many bytes, 1 or 2.
+    #[inline(always)]
+    fn stamps_of(&mut self, bytes: u32) -> &mut Vec<u32> {
+        &mut self.part_stamps[usize::from(bytes == 1)]
+    }
+
+    /// The halves and bytes with some of these bytes, of one word, are not settled.
+    #[inline(always)]
+    fn unsettle(&mut self, at: usize, bytes: usize) {
+        for size in [2, 1] {
+            if let Some(stamps) = self.stamps_of(size as u32).get_mut(at / size..(at + bytes).div_ceil(size))
+            {
+                stamps.fill(0);
+            }
+        }
     }
 }
 
@@ -282,25 +307,20 @@ impl Words for WorkgroupCells {
     fn cell_and_split(&mut self, word: u64) -> (&mut Cell, &mut Split) {
         let word = self.place(word);
         self.stamps[word] = 0;
-        let cell = self.runs[word / RUN].cell(word % RUN, &mut self.split);
-        // Halves have stamps while they have cells.
-        if cell.is_split()
-            && let Some(stamps) = self.half_stamps.get_mut(2 * word..2 * word + 2)
-        {
-            stamps.fill(0);
+        // Parts have stamps while they have cells.
+        if self.runs[word / RUN].cell(word % RUN, &mut self.split).is_split() {
+            self.unsettle(4 * word, 4);
         }
-        (cell, &mut self.split)
+        (self.runs[word / RUN].cell(word % RUN, &mut self.split), &mut self.split)
     }
 
     #[inline(always)]
-    fn half(&mut self, word: u64, half: usize, splits: impl Fn(&Cell) -> bool) -> Option<&mut Cell> {
-        let word = self.place(word);
+    fn part(&mut self, (at, bytes): (u64, u64), splits: impl Fn(&Cell) -> bool) -> Option<(&mut Cell, u64)> {
+        let word = self.place(at / 4);
         self.stamps[word] = 0;
-        if let Some(stamp) = self.half_stamps.get_mut(2 * word + half) {
-            *stamp = 0;
-        }
+        self.unsettle(4 * word + (at % 4) as usize, bytes as usize);
         let cell = self.runs[word / RUN].cell(word % RUN, &mut self.split);
-        self.split.of(cell, splits)?.get_mut(half)
+        self.split.part(cell, (at % 4, bytes), splits)
     }
 
     #[inline(always)]
@@ -310,7 +330,7 @@ impl Words for WorkgroupCells {
         if run.expanded().is_some() {
             return None;
         }
-        // Halves have stamps while they have cells.
+        // Parts have stamps while they have cells.
         self.stamps.get_mut(words)?.fill(0);
         Some(run)
     }
@@ -335,16 +355,19 @@ impl Words for WorkgroupCells {
     }
 
     #[inline(always)]
-    fn settled_halves(&self, stamp: u32, place: &Place<'_>, mask: Mask, halves: u64) -> Mask {
-        settled::<2>(&self.half_stamps, stamp, place, place.aligned_to::<2>(halves) & mask, halves)
+    fn settled_parts<const BYTES: u32>(&self, stamp: u32, place: &Place<'_>, mask: Mask, parts: u64) -> Mask {
+        let stamps = &self.part_stamps[usize::from(BYTES == 1)];
+        settled::<BYTES>(stamps, stamp, place, place.aligned_to::<BYTES>(parts) & mask, parts)
     }
 
     #[inline(always)]
-    fn settle_half(&mut self, half: u64, stamp: u32) {
-        if self.half_stamps.is_empty() {
-            self.half_stamps.resize(2 * self.stamps.len(), 0);
+    fn settle_part<const BYTES: u32>(&mut self, at: u64, stamp: u32) {
+        let all = self.stamps.len() * 4 / BYTES as usize;
+        let stamps = self.stamps_of(BYTES);
+        if stamps.is_empty() {
+            stamps.resize(all, 0);
         }
-        if let Some(known) = self.half_stamps.get_mut(half as usize) {
+        if let Some(known) = stamps.get_mut(at as usize / BYTES as usize) {
             *known = stamp;
         }
     }

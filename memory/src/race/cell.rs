@@ -10,7 +10,7 @@ pub const NOBODY: Record = Record { agent: 0, time: 0, kind: 0 };
 pub struct Cell {
     /// The last write.
     pub write: Record,
-    /// The word's value before it; of a word that is split the number of the cells of its halves.
+    /// The word's value before it; of a word that is split the place of the cells of its parts.
     pub before: u32,
     /// Two readers since, other agents or other instructions: the first and the latest, unless others say
     /// more ([`Nearness`]). Atomic writes that mutually ordered ones superseded stay here too.
@@ -22,7 +22,7 @@ pub struct Cell {
     /// There were writes before those that are remembered, and what they stored is not.
     pub forgot_writes: bool,
     /// 1 + the index of the word's history, which then replaces all of the above; 0 if it has none;
-    /// [`Cell::SPLIT`] if its halves have cells, see [`Split`].
+    /// [`Cell::HALVES`] or [`Cell::BYTES`] if its parts have cells, see [`Split`].
     pub history: u32,
 }
 
@@ -38,13 +38,25 @@ impl Cell {
         history: 0,
     };
 
-    /// In place of a history: see [`Split`].
-    pub const SPLIT: u32 = u32::MAX;
+    /// In place of a history, of a word whose halves have cells: see [`Split`].
+    pub const HALVES: u32 = u32::MAX;
+    /// The same of one whose bytes have.
+    pub const BYTES: u32 = Cell::HALVES - 1;
 
-    /// Whether the word's halves have cells of their own.
+    /// Whether the word's parts have cells of their own.
     #[inline(always)]
     pub fn is_split(&self) -> bool {
-        self.history == Cell::SPLIT
+        self.history >= Cell::BYTES
+    }
+
+    /// How many parts of the word have cells of their own: 1 if it is not split.
+    #[inline(always)]
+    pub fn parts(&self) -> usize {
+        match self.history {
+            Cell::HALVES => 2,
+            Cell::BYTES => 4,
+            _ => 1,
+        }
     }
 
     /// Whether it remembers nothing.

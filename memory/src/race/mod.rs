@@ -38,7 +38,7 @@
 //! | `shadow` | the same of each word of device memory |
 //! | `early` | reads before the first write of the dispatch |
 //! | `owned` | the same of words that one agent alone has accessed |
-//! | `split` | the same of the halves of words |
+//! | `split` | the same of the halves of words, and of bytes |
 
 mod agents;
 mod around;
@@ -75,7 +75,7 @@ pub use owned::{OwnAccess, Owned, States};
 pub use release_sequence::ReleaseSequence;
 pub use shadow::{CellRun, PAGE_BYTES, RUN, Shadow};
 pub use slice::{Pair, Slice, Space, Trace};
-pub use split::{HALF_BYTES, Halves, Split, before_both, readers, unwritten};
+pub use split::{Split, bytes_of, readers, unwritten, writes};
 pub use standing::Standing;
 pub use topology::{AgentId, Level, Topology};
 pub use vector_clock::{Time, VectorClock};

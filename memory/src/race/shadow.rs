@@ -8,8 +8,8 @@
 //! Most device memory is accessed by consecutive lanes, each the next word, the next few words or the next
 //! half. A [`CellRun`] of words that were accessed in no other way is one cell: that of its first word, or
 //! half; the agents of the others count up. Of words that single agents have to themselves in another pattern
-//! less than a cell is remembered ([`Owned`]). Anything else expands the run. Words of which halves are
-//! accessed by themselves are [`Split`].
+//! less than a cell is remembered ([`Owned`]). Anything else expands the run. Words of which halves or bytes
+//! are accessed by themselves are [`Split`].
 
 use super::cell::{Cell, NOBODY};
 use super::early::EarlyReads;
@@ -130,7 +130,7 @@ impl CellRun {
             };
             match self.unit {
                 Unit::Half if !first.is_empty() => {
-                    split.replace(cell, [unit(2 * index), unit(2 * index + 1)]);
+                    split.replace(cell, &[unit(2 * index), unit(2 * index + 1)]);
                 }
                 Unit::Half => *cell = Cell::EMPTY,
                 Unit::Words(words) => *cell = unit(index / usize::from(words)),
@@ -169,6 +169,14 @@ impl CellRun {
         size_of::<CellRun>()
             + self.before.as_ref().map_or(0, |before| size_of_val(&before[..]))
             + self.cells.as_ref().map_or(0, |cells| size_of_val(&cells[..]))
+    }
+}
+
+/// Calls `each` for the parts of a word: the first byte, the one behind the last, and the cell.
+fn each_part<'a>(word: u64, parts: &'a [Cell], mut each: impl FnMut(u64, u64, &'a Cell)) {
+    let size = 4 / parts.len() as u64;
+    for (start, cell) in (4 * word..).step_by(size as usize).zip(parts) {
+        each(start, start + size, cell);
     }
 }
 
@@ -240,7 +248,7 @@ impl Shadow {
         self.last = (u64::MAX, 0);
     }
 
-    /// Calls `each` for the words and halves on pages that the present dispatch touched, ascending: the first
+    /// Calls `each` for the words and parts of words on pages that the present dispatch touched, ascending: the first
     /// byte and the one behind the last of those that are alike but for their agents, and the first one's
     /// cell.
     pub fn touched(&self, mut each: impl FnMut(u64, u64, &Cell)) {
@@ -274,10 +282,9 @@ impl Shadow {
                         tell(open.take());
                         for (word, cell) in (word..).zip(cells) {
                             match self.split.peek(cell) {
-                                Some([low, high]) => {
-                                    tell(Some((4 * word, 4 * word + 2, low)));
-                                    tell(Some((4 * word + 2, 4 * word + 4, high)));
-                                }
+                                Some(parts) => each_part(word, parts, |start, end, cell| {
+                                    tell(Some((start, end, cell)));
+                                }),
                                 None => tell(Some((4 * word, 4 * word + 4, cell))),
                             }
                         }
@@ -336,7 +343,7 @@ impl Shadow {
         run
     }
 
-    /// The run of the word at `address / 4`, whose words are not owned, and the cells of halves.
+    /// The run of the word at `address / 4`, whose words are not owned, and the cells of parts.
     #[inline]
     fn run_of_cells(&mut self, word: u64) -> (&mut CellRun, &mut Split, &mut EarlyReads) {
         let page = self.page_of(word);
@@ -356,7 +363,7 @@ impl Shadow {
         run.cell(word as usize % RUN, split)
     }
 
-    /// What [`Shadow::cell`] returns, and the cells of halves.
+    /// What [`Shadow::cell`] returns, and the cells of parts.
     #[inline]
     pub fn cell_and_split(&mut self, word: u64) -> (&mut Cell, &mut Split) {
         let (run, split, _) = self.run_of_cells(word);
@@ -369,29 +376,25 @@ impl Shadow {
         let (run, split, early) = self.run_of_cells(word);
         let cell = run.cell(word as usize % RUN, split);
         match split.peek(cell) {
-            Some([low, high]) => {
-                early.note((4 * word, 4 * word + 2), low);
-                early.note((4 * word + 2, 4 * word + 4), high);
-            }
+            Some(parts) => each_part(word, parts, |start, end, cell| early.note((start, end), cell)),
             None => early.note((4 * word, 4 * word + 4), cell),
         }
         cell
     }
 
-    /// The cell of half a word that is about to be written, as [`Split::of`] has it.
+    /// The cell of the part of a word that begins at an address and is about to be written, as
+    /// [`Split::part`] has it.
     #[inline]
-    pub fn half_to_write(
+    pub fn part_to_write(
         &mut self,
-        word: u64,
-        half: usize,
+        (at, bytes): (u64, u64),
         splits: impl Fn(&Cell) -> bool,
-    ) -> Option<&mut Cell> {
-        let (run, split, early) = self.run_of_cells(word);
-        let cell = run.cell(word as usize % RUN, split);
-        let cell = split.of(cell, splits)?.get_mut(half)?;
-        let start = 4 * word + 2 * half as u64;
-        early.note((start, start + 2), cell);
-        Some(cell)
+    ) -> Option<(&mut Cell, u64)> {
+        let (run, split, early) = self.run_of_cells(at / 4);
+        let cell = run.cell((at / 4) as usize % RUN, split);
+        let (cell, size) = split.part(cell, (at % 4, bytes), splits)?;
+        early.note((at, at + size), cell);
+        Some((cell, size))
     }
 
     /// What is remembered of the word at `address / 4`, which nobody or `agent` alone has accessed, and the

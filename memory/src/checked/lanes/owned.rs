@@ -59,7 +59,7 @@ impl<const NEAR: bool> FastPath<'_, NEAR> {
         cells: &mut C,
         place: &Place<'_>,
         mask: Mask,
-        (words, halves): (u64, bool),
+        (words, per_word): (u64, usize),
         value: &[Lanes],
     ) -> Mask {
         let mut todo = mask;
@@ -81,10 +81,10 @@ impl<const NEAR: bool> FastPath<'_, NEAR> {
                 if self.counts
                     && let Some((word, states)) = cells.owned(first + k, owner)
                 {
-                    core.kinds.count(self.kind, states.get(word.state), 0, (1, halves));
+                    core.kinds.count(self.kind, states.get(word.state), 0, (1, per_word));
                 }
                 cells.write_owned(first + k, owner, state, old);
-                let new = word(value, halves, k as usize, lane);
+                let new = word(value, per_word, k as usize, lane);
                 raw::store(place.view, at, 4, u64::from(new), Ordering::Relaxed);
             }
             todo &= todo - 1;

@@ -41,13 +41,13 @@ impl<const NEAR: bool> FastPath<'_, NEAR> {
         cells: &mut C,
         place: &Place<'_>,
         mask: Mask,
-        (words, halves): (u64, bool),
+        (words, per_word): (u64, usize),
         value: &[Lanes],
     ) -> Mask {
         match words {
-            1 => self.store_runs::<C, 1, RUN>(core, cells, place, mask, halves, value),
-            2 => self.store_runs::<C, 2, { RUN / 2 }>(core, cells, place, mask, halves, value),
-            4 => self.store_runs::<C, 4, { RUN / 4 }>(core, cells, place, mask, halves, value),
+            1 => self.store_runs::<C, 1, RUN>(core, cells, place, mask, per_word, value),
+            2 => self.store_runs::<C, 2, { RUN / 2 }>(core, cells, place, mask, per_word, value),
+            4 => self.store_runs::<C, 4, { RUN / 4 }>(core, cells, place, mask, per_word, value),
             _ => mask,
         }
     }
@@ -91,8 +91,8 @@ impl<const NEAR: bool> FastPath<'_, NEAR> {
         left
     }
 
-    /// Writes the runs of which `COUNT` lanes access `WORDS` words each, of `halves` if the value has one for
-    /// each; returns the lanes that are left. Lanes write in ascending order: behind one that is left, all
+    /// Writes the runs of which `COUNT` lanes access `WORDS` words each, so many components in a
+    /// word; returns the lanes that are left. Lanes write in ascending order: behind one that is left, all
     /// are.
     #[inline(always)]
     pub(super) fn store_runs<C: Words, const WORDS: usize, const COUNT: usize>(
@@ -101,7 +101,7 @@ impl<const NEAR: bool> FastPath<'_, NEAR> {
         cells: &mut C,
         place: &Place<'_>,
         mask: Mask,
-        halves: bool,
+        per_word: usize,
         value: &[Lanes],
     ) -> Mask {
         let mut left = mask;
@@ -112,15 +112,15 @@ impl<const NEAR: bool> FastPath<'_, NEAR> {
             if !self.overwrites(core, cell, lane) {
                 break;
             }
-            self.count(core, cell, lane, (RUN as u64, halves));
+            self.count(core, cell, lane, (RUN as u64, per_word));
             cell.overwrite(self.record(lane), 0);
             raw::copy_words_out(place.view, offset, run.before());
-            if WORDS == 1 && !halves {
+            if WORDS == 1 && per_word == 1 {
                 raw::copy_words_in(place.view, offset, &value[0].0[lane..lane + RUN]);
             } else {
                 let mut words = [0; RUN];
                 for (k, to) in words.iter_mut().enumerate() {
-                    *to = word(value, halves, k % WORDS, lane + k / WORDS);
+                    *to = word(value, per_word, k % WORDS, lane + k / WORDS);
                 }
                 raw::copy_words_in(place.view, offset, &words);
             }

@@ -62,8 +62,8 @@ fn a_run_of_halves_expands_to_words_that_are_split() {
     assert!(run.whole(1).is_none());
     assert!(shadow.run(32).whole_of_halves().is_some() && shadow.run(32).whole(1).is_some());
     let (cell, split) = shadow.cell_and_split(21);
-    let halves = *split.peek(cell).unwrap();
-    assert_eq!(halves.map(|half| (half.write.agent, half.before)), [(42, 0x0007_0008), (43, 0x0007_0008)]);
+    let halves = split.peek(cell).unwrap().iter().map(|half| (half.write.agent, half.before));
+    assert!(halves.eq([(42, 0x0007_0008), (43, 0x0007_0008)]));
     let mut told = Vec::new();
     shadow.touched(|start, end, cell| told.push((start, end, cell.write.agent)));
     assert_eq!(told[1..4], [(64, 66, 32), (66, 68, 33), (68, 70, 34)]);
