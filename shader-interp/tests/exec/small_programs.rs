@@ -55,40 +55,48 @@ fn on_registers() -> impl Iterator<Item = Opcode> {
         matches!(kind, None | Vector(_) | Mask | Literal | Target)
     };
     let all = Opcode::ALL.iter().copied();
-    all.filter(move |op| *op != Opcode::Native && op.shape().into_iter().all(fits))
+    let apart = [Opcode::Native, Opcode::Done];
+    all.filter(move |op| !apart.contains(op) && op.shape().into_iter().all(fits))
+}
+
+/// An instruction on these registers, behind `all`, and what gives them one value that lanes have in one and
+/// the same way, vectors in pairs.
+fn with_operands(all: &mut Vec<Inst>, op: Opcode, vectors: [u16; 4], masks: [u16; 4]) {
+    for register in vectors {
+        all.push(inst(Opcode::Mov, register, 0, 0));
+        all.push(inst(Opcode::Mov, register + 1, 1, 0));
+    }
+    masks.iter().for_each(|register| all.push(inst(Opcode::ULess, *register, 0, 2)));
+    let shape = op.shape();
+    let field = |k: usize| match shape[k] {
+        OperandKind::Vector(_) => vectors[k.min(3)],
+        OperandKind::Mask => masks[k.min(3)],
+        _ => 0,
+    };
+    let imm = match op {
+        _ if shape[5] == OperandKind::Target => all.len() as u32 + 1,
+        Opcode::Group64 => 1,
+        Opcode::GroupMask => 2,
+        _ => 0,
+    };
+    all.push(Inst { op, dst: field(0), a: field(1), b: field(2), c: field(3), aux: field(4), imm });
 }
 
 #[test]
 fn operands_of_an_instruction_may_be_one_register() {
-    for op in on_registers() {
-        let number = match op {
-            Opcode::Group64 => 1,
-            Opcode::GroupMask => 2,
-            _ => 0,
-        };
-        // Registers of one value that lanes have in one and the same way, in pairs.
-        let run = |vectors: [u16; 4], masks: [u16; 4]| {
+    let mut all = Vec::new();
+    on_registers().for_each(|op| with_operands(&mut all, op, [4; 4], [4; 4]));
+    all.push(inst(Opcode::Mov, 28, 1, 0));
+    assert_eq!(registers(&all).0[28].0, [0x4049_0fdb; 32], "all of them ran");
+    // Miri chooses the bits of NaN anew each time: what it looks for has shown itself.
+    let each = on_registers().take_while(|_| !cfg!(miri));
+    for op in each {
+        let run = |vectors, masks| {
             let mut all = Vec::new();
-            for register in vectors {
-                all.push(inst(Opcode::Mov, register, 0, 0));
-                all.push(inst(Opcode::Mov, register + 1, 1, 0));
-            }
-            masks.iter().for_each(|register| all.push(inst(Opcode::ULess, *register, 0, 2)));
-            let shape = op.shape();
-            let field = |k: usize| match shape[k] {
-                OperandKind::Vector(_) => vectors[k.min(3)],
-                OperandKind::Mask => masks[k.min(3)],
-                _ => 0,
-            };
-            let imm = if shape[5] == OperandKind::Target { all.len() as u32 + 1 } else { number };
-            all.push(Inst { op, dst: field(0), a: field(1), b: field(2), c: field(3), aux: field(4), imm });
+            with_operands(&mut all, op, vectors, masks);
             registers(&all)
         };
         let (vectors, masks) = run([4; 4], [4; 4]);
-        if cfg!(miri) {
-            // It chooses the bits of NaN anew each time.
-            continue;
-        }
         let (expected, expected_masks) = run([8, 12, 16, 20], [4, 6, 8, 10]);
         match op.shape()[0] {
             OperandKind::Vector(1 | 2) if op != Opcode::ReadClock => {
