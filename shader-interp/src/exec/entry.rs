@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::launch::Workgroup;
 use super::level::{Level, Set};
-use super::run::{Control, interpret_at};
+use super::run::{Control, interpret_at, run_next};
 use super::strand::{Step, Strand};
 use crate::code::Marked;
 use crate::native::{self, NativeCode};
@@ -53,6 +53,14 @@ fn run_marked<M: MemorySystem>(
         }
         if let Some(step) = native::enter::run_on(code, context, strand) {
             return Ok(step);
+        }
+        if marked.is_mark(strand.pc) {
+            // Machine code makes no accesses outside of private variables.
+            let step = run_next(context, strand, memory, control)?;
+            strand.granted = false;
+            if step != Step::Yielded {
+                return Ok(step);
+            }
         }
     }
 }

@@ -69,6 +69,19 @@ impl Access {
         Access::of(code, inst).is_some_and(|access| form == Form::Avx512 || access.is_narrow())
     }
 
+    /// Whether `inst` accesses private memory, and not outside of its variable in all lanes.
+    pub fn is_of_private(code: &Code, inst: &Inst) -> bool {
+        let known = || Access::of(code, inst).is_some_and(|access| access.is_outside(code) != Some(true));
+        matches!(inst.op, Opcode::LoadPrivate | Opcode::StorePrivate) && known()
+    }
+
+    /// Whether the code has to ask first where its lanes access: it may be something that only the
+    /// interpreter does. In modelled code it tells of accesses outside of private variables.
+    pub fn asks(&self, code: &Code) -> bool {
+        let private = matches!(self.space, Space::Private { .. });
+        self.is_physical() || code.modelled && private && self.is_outside(code).is_none()
+    }
+
     /// The access that `inst` makes, if it has an encoding for 16 lanes.
     pub fn of(code: &Code, inst: &Inst) -> Option<Access> {
         use Opcode::*;

@@ -136,6 +136,14 @@ pub(super) struct Part<'a> {
     pub reads: Vec<bool>,
 }
 
+/// What a pinned register holds in every lane, if that is a constant.
+pub fn known(code: &Code, register: u16) -> Option<u32> {
+    match code.pins.get(register as usize) {
+        Some(Pin::Word(word)) => Some(*word),
+        _ => None,
+    }
+}
+
 impl<'a> Part<'a> {
     pub fn new(asm: Assembler, form: Form, code: &'a Code, images: Vec<i32>) -> Part<'a> {
         Part {
@@ -201,10 +209,7 @@ impl<'a> Part<'a> {
 
     /// What a pinned register holds in every lane, if that is a constant.
     pub fn known(&self, register: u16) -> Option<u32> {
-        match self.code.pins.get(register as usize) {
-            Some(Pin::Word(word)) => Some(*word),
-            _ => None,
-        }
+        known(self.code, register)
     }
 
     /// Values of `registers` stay in the host's registers from here on, in those of the highest numbers.

@@ -72,7 +72,7 @@ pub(super) fn kind(code: &Code, images: &[i32], inst: &Inst, form: Form) -> Trea
                 _ => Treatment::Control,
             },
             None if has_encoding(op) => Treatment::Lanes,
-            _ if code.modelled => Treatment::Interpreted,
+            _ if code.modelled && !Access::is_of_private(code, inst) => Treatment::Interpreted,
             None if Access::encoded(code, inst, form) => Treatment::Lanes,
             None if form == Form::Avx512
                 && (is_across(code, inst) || ImageAccess::of(code, images, inst).is_some()) =>
@@ -278,11 +278,15 @@ impl<'a> Translator<'a> {
             self.exits.push((other, Exit::Interpreted(region, row)));
             self.part.unless_kind(image, other);
         }
-        let physical = Access::of(self.part.code, &code[row]).filter(Access::is_physical);
-        if let Some(access) = &physical {
+        if let Some(access) =
+            Access::of(self.part.code, &code[row]).filter(|access| access.asks(self.part.code))
+        {
             let other = self.asm().label();
             self.exits.push((other, Exit::Interpreted(region, row)));
-            self.part.unless_reached(access, other);
+            match access.is_physical() {
+                true => self.part.unless_reached(&access, other),
+                false => self.part.unless_inside_variable(&access, other),
+            }
         }
         self.each_part(lanes, control, image.as_ref());
         if let Some(control) = control {

@@ -1,5 +1,6 @@
 //! Private memory, which has a register for each word.
 
+use super::super::registers::known;
 use super::*;
 
 /// Where a component is whose offset is known when the code is made.
@@ -21,7 +22,34 @@ impl Access {
     }
 }
 
+impl Access {
+    /// Whether it is outside of its variable, if the offset is one that is known when the code is made.
+    pub(super) fn is_outside(&self, code: &Code) -> Option<bool> {
+        let offset = known(code, self.offset)?;
+        Some(matches!(self.known(offset), Known::Outside))
+    }
+}
+
 impl Part<'_> {
+    /// Jumps if running lanes access private memory outside of their variable.
+    pub fn unless_inside_variable(&mut self, access: &Access, other: Label) {
+        let Space::Private { start, end } = access.space else { return };
+        for part in 0..self.form.parts() {
+            self.begin_line(part);
+            self.begin_row(&[(access.offset, u32::MAX)].into_iter().collect());
+            let running = self.condition(RUNNING_MASK);
+            let (t, u, far) = (self.temporary(), self.temporary(), self.host_mask_but(running));
+            self.scaled(access, t);
+            self.add_immediate(t, u, access.immediate.wrapping_sub(start));
+            self.general(X86::Mov_r32_imm32, (end - start).saturating_sub(access.size), Register::EAX);
+            self.spread_general(u, Register::EAX);
+            self.compare_under(running, far, t, u, I_MORE, false);
+            self.if_any(far, other);
+            self.end_row();
+            self.end_line();
+        }
+    }
+
     /// Private memory, which has a register for each word: the place in it of the word of a component that
     /// all lanes are at, to RAX, and how many bits of it are before one of less than 4 bytes, to EDX; jumps
     /// where they are not.

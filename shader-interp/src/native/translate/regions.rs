@@ -110,9 +110,10 @@ impl Translator<'_> {
                     (*next == Treatment::Interpreted) != (self.kinds[row] == Treatment::Interpreted)
                 });
             let lanes = self.kinds[row] == Treatment::Lanes;
-            let physical = || Access::of(self.part.code, inst).is_some_and(|access| access.is_physical());
+            let access = || Access::of(self.part.code, inst);
             // Which memory it is, the code finds out first: it may be the interpreter's.
-            let asks = lanes && (inst.op == Opcode::Image || physical());
+            let asks = lanes
+                && (inst.op == Opcode::Image || access().is_some_and(|access| access.asks(self.part.code)));
             let alone = asks || lanes && is_across(self.part.code, inst);
             begins[row] |= alone;
             if (ends || alone) && row + 1 < code.len() {
