@@ -14,6 +14,7 @@ use super::core::Core;
 use super::group::Members;
 use super::words::{Place, Words};
 use crate::access::{Access, AtomicOp};
+use crate::component::{get, put};
 use crate::history::bits;
 use crate::plain;
 use crate::race::{AgentId, Cell, Keep, RUN, Record, StaticAccess, Time, Times, bytes_of};
@@ -40,7 +41,7 @@ fn words(access: &Access) -> u64 {
     let (components, plain) = (u64::from(access.components), access.atomic.is_none());
     match access.size {
         4 => components,
-        8 if plain => 2 * components,
+        8 => 2 * components,
         1 | 2 if plain && components.is_multiple_of(per_word(access) as u64) => {
             components / per_word(access) as u64
         }
@@ -86,7 +87,7 @@ impl Core {
         }
         // The general path takes words apart, and keeps them so: only whole components go there to be traced.
         let explains = self.explains(kind, access);
-        self.traces = explains && access.size != 4;
+        self.traces = explains && access.size != 4 && !atomic;
         !explains || self.traces
     }
 
@@ -175,12 +176,15 @@ pub(super) fn serve<C: Words, const NEAR: bool>(
         }
         LaneOperation::Modify(..) => {}
     }
+    let whole = access.atomic.is_some() && words == 2;
     let mut left = 0;
     while todo != 0 {
         let lane = todo.trailing_zeros() as usize;
         let offset = place.offset(lane);
-        let mut served = offset <= last && offset.is_multiple_of(4);
-        let mut settles = true;
+        let aligned =
+            if whole { (view.address + offset).is_multiple_of(8) } else { offset.is_multiple_of(4) };
+        let mut served = offset <= last && aligned;
+        let (mut settles, mut keeps) = (true, [[Keep::No; 3]; 2]);
         if served {
             let first = (view.address + offset) / 4;
             for k in 0..words {
@@ -219,16 +223,33 @@ pub(super) fn serve<C: Words, const NEAR: bool>(
                             if fast.tells {
                                 fast.tell(core, cell.write, agent);
                             }
-                            cell.overwrite_keeping(fast.record(lane), old, keep);
-                            let new = raw::apply(*op, 4, u64::from(old), u64::from(value[0].0[lane]), 0);
-                            raw::store(view, at, 4, new, Ordering::Relaxed);
-                            out[0].0[lane] = old;
+                            keeps[k as usize % 2] = keep;
+                            if words == 1 {
+                                cell.overwrite_keeping(fast.record(lane), old, keep);
+                                let by = u64::from(value[0].0[lane]);
+                                let new = raw::apply(*op, 4, u64::from(old), by, 0);
+                                raw::store(view, at, 4, new, Ordering::Relaxed);
+                                out[0].0[lane] = old;
+                            }
                         }
                         keep.is_some()
                     }
                 };
             }
             // Several words are written together or not at all.
+            if let LaneOperation::Modify(op, value, out) = &mut does
+                && served
+                && words == 2
+            {
+                let old = raw::load(view, offset, 8, Ordering::Relaxed).unwrap_or(0);
+                for (k, keep) in (0..words).zip(keeps) {
+                    let old = (old >> (32 * k)) as u32;
+                    cells.cell_to_write(first + k).overwrite_keeping(fast.record(lane), old, keep);
+                }
+                let new = raw::apply(*op, 8, old, get(value, 0, 8, lane), 0);
+                raw::store(view, offset, 8, new, Ordering::Relaxed);
+                put(out, 0, 8, lane, old);
+            }
             if let LaneOperation::Store(value) = &does
                 && served
             {

@@ -21,6 +21,11 @@ impl Comb {
         (0..self.places.count()).map(|number| self.places.at(number).0)
     }
 
+    /// The bytes from the first to the last one.
+    pub fn span(&self) -> Range {
+        self.places.span()
+    }
+
     /// Whether it is one of those that span much and that a part has few of.
     pub(super) fn is_scattered(&self) -> bool {
         matches!(self.places, Places::Scattered(_))

@@ -25,7 +25,7 @@ pub(super) struct Alike {
 
 impl Alike {
     fn of((operand, combs): (Operand, Vec<&Comb>)) -> Alike {
-        let spans = combs.iter().map(|comb| comb.places.span());
+        let spans = combs.iter().map(|comb| comb.span());
         let span = spans.reduce(|a, b| Range { start: a.start.min(b.start), end: a.end.max(b.end) });
         Alike {
             operand,
@@ -62,7 +62,7 @@ struct Apart {
 impl Apart {
     fn new(runs: Runs) -> Apart {
         let longest = |part: &Vec<Comb>| {
-            let spans = part.iter().filter(|comb| !comb.is_scattered()).map(|comb| comb.places.span().len());
+            let spans = part.iter().filter(|comb| !comb.is_scattered()).map(|comb| comb.span().len());
             spans.max().unwrap_or(0)
         };
         Apart { longest: runs.parts.iter().map(longest).collect(), runs }

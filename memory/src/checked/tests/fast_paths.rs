@@ -108,6 +108,7 @@ fn run(seed: u64, only_order: bool) -> ((Vec<u32>, BTreeSet<Told>), bool) {
                 (1, 3),
                 (1, 4),
             ]),
+            Step::Add(_) => choices.pick(&[(4, 1), (4, 1), (8, 1)]),
             _ => (4, 1),
         };
         parts |= size <= 2;
@@ -161,10 +162,11 @@ fn run(seed: u64, only_order: bool) -> ((Vec<u32>, BTreeSet<Told>), bool) {
                 memory.store(at, pointers, mask, &access, &value[..registers]).unwrap();
             }
             Step::Add(scope) => {
-                let access = Access { atomic: Some(scope), non_private: true, ..Access::plain(class, 4, 1) };
-                let op = AtomicOp::IAdd;
-                let out = &mut out[..1];
-                memory.read_modify_write(at, op, pointers, mask, &access, &value[..1], None, out).unwrap();
+                let access =
+                    Access { atomic: Some(scope), non_private: true, ..Access::plain(class, size, 1) };
+                let (op, value) = (AtomicOp::IAdd, &value[..registers]);
+                let out = &mut out[..registers];
+                memory.read_modify_write(at, op, pointers, mask, &access, value, None, out).unwrap();
             }
             Step::Fence(scope) => memory.fence(at, mask, scope, &both(U | W)),
             Step::Near(scope) => {
