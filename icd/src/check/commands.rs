@@ -271,6 +271,10 @@ fn images((device, hazards): (&Device, &Hazards), state: &State<'_>, (tag, queue
         if !asks && view.is_none() {
             continue;
         }
+        let own = view.is_some_and(|(view, _)| {
+            let of = view.image.bounds().find(|image| image.holds(comb.span()));
+            of.is_some_and(|image| hazards.are_its_own(image, comb.span()))
+        });
         // The image and subresource of the last run: rows of it follow one another.
         let mut last: Option<(Arc<Bound>, Range)> = None;
         for (range, operand) in runs.accesses(comb) {
@@ -299,8 +303,10 @@ fn images((device, hazards): (&Device, &Hazards), state: &State<'_>, (tag, queue
                 last = all.first().map(|(_, _, bytes)| (image.clone(), *bytes));
                 uses.extend(all.into_iter().map(|s| (part(s), Some(operand))));
             }
-            let resource = if hazards.owners { resource(&operand, range) } else { None };
-            bytes.push(Access { range, operand, through: through.map(|(image, _)| image), resource });
+            if !own {
+                let resource = if hazards.owners { resource(&operand, range) } else { None };
+                bytes.push(Access { range, operand, through: through.map(|(image, _)| image), resource });
+            }
         }
     }
     hazards.uses((tag, queue), &uses, &bytes);

@@ -289,6 +289,11 @@ impl Hazards {
         self.owners || !self.state.lock().layouts.is_empty()
     }
 
+    /// Whether bytes of an image that a command reaches through it matter to nobody else.
+    pub fn are_its_own(&self, image: &Bound, range: Range) -> bool {
+        !self.owners && self.state.lock().layouts.is_alone(image, range)
+    }
+
     /// The command that `tag` names, on a queue, uses images, and bytes that are not theirs, in this order.
     pub fn uses(&self, (tag, queue): (u64, u32), uses: &[(ImageUse, Option<Operand>)], runs: &[Access]) {
         let mut state = self.state.lock();

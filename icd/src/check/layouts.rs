@@ -323,6 +323,17 @@ impl Layouts {
         near.filter(move |(_, end)| **end > range.start).map(|((_, handle), _)| *handle)
     }
 
+    /// Whether no other image is known that reaches into a range of this one.
+    pub fn is_alone(&self, image: &Bound, range: Range) -> bool {
+        let other = |handle: Key| {
+            let known = self.known.get(&handle).and_then(|known| known.image.upgrade());
+            known.is_some_and(|known| {
+                !known.ended.load(Ordering::Relaxed) && image.key() != handle && !image.shares(&known)
+            })
+        };
+        !self.near(range).any(other)
+    }
+
     /// Whether no image is known yet.
     pub fn is_empty(&self) -> bool {
         self.extents.is_empty()
