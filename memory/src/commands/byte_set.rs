@@ -12,18 +12,25 @@ pub(super) const BLOCKS: u64 = 64;
 pub(super) const PAGE: u64 = BLOCK * BLOCKS;
 
 /// Some bytes of a block: a bit for each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Bits([u64; BLOCK as usize / 64]);
 
 impl Bits {
     pub const NONE: Bits = Bits([0; BLOCK as usize / 64]);
     pub const ALL: Bits = Bits([u64::MAX; BLOCK as usize / 64]);
 
-    /// The bytes from the first to the one before the last of these.
-    pub fn between(start: u64, end: u64) -> Bits {
-        let below =
-            |end: u64, word: u64| !u64::MAX.unbounded_shl(end.saturating_sub(64 * word).min(64) as u32);
-        Bits(std::array::from_fn(|word| below(end, word as u64) & !below(start, word as u64)))
+    /// The bytes from `start` to before `end` are in it, too; there is one at least.
+    #[inline]
+    pub fn add(&mut self, start: u64, end: u64) {
+        let (first, last) = ((start / 64) as usize, ((end - 1) / 64) as usize);
+        let (from, to) = (u64::MAX << (start % 64), u64::MAX >> (63 - (end - 1) % 64));
+        if first == last {
+            self.0[first] |= from & to;
+        } else {
+            self.0[first] |= from;
+            self.0[first + 1..last].fill(u64::MAX);
+            self.0[last] |= to;
+        }
     }
 
     pub fn is_empty(self) -> bool {
@@ -103,35 +110,54 @@ impl ByteSet {
 }
 
 impl FromIterator<Range> for ByteSet {
-    /// Cheapest where ranges ascend.
     fn from_iter<I: IntoIterator<Item = Range>>(ranges: I) -> ByteSet {
-        let mut pieces = Vec::new();
-        let mut open = (0, Bits::NONE);
-        for range in ranges {
-            let mut at = range.start;
-            while at < range.end {
-                let pages = (range.end - at) / PAGE * PAGE;
-                if at % PAGE == 0 && pages > 0 {
-                    pieces.push(Piece::Pages(Range::new(at, pages)));
-                    at += pages;
-                    continue;
-                }
-                let block = at / BLOCK;
-                let base = block * BLOCK;
-                let end = range.end.min(base + BLOCK);
-                if open.0 != block {
-                    let (block, bits) = std::mem::replace(&mut open, (block, Bits::NONE));
-                    if !bits.is_empty() {
-                        pieces.push(Piece::Block(block, bits));
-                    }
-                }
-                open.1 = open.1.or(Bits::between(at - base, end - base));
-                at = end;
+        let mut gathered = Gathered::default();
+        ranges.into_iter().for_each(|range| gathered.add(range));
+        gathered.finish()
+    }
+}
+
+/// Takes ranges in. Cheapest where they ascend.
+#[derive(Default)]
+pub(super) struct Gathered {
+    pieces: Vec<Piece>,
+    /// The block of this number, if it has some bytes.
+    open: (u64, Bits),
+}
+
+impl Gathered {
+    #[inline]
+    pub fn add(&mut self, range: Range) {
+        let mut at = range.start;
+        while at < range.end {
+            let pages = (range.end - at) / PAGE * PAGE;
+            if at.is_multiple_of(PAGE) && pages > 0 {
+                self.pieces.push(Piece::Pages(Range::new(at, pages)));
+                at += pages;
+                continue;
             }
+            let block = at / BLOCK;
+            let base = block * BLOCK;
+            let end = range.end.min(base + BLOCK);
+            if self.open.0 != block {
+                self.close();
+                self.open.0 = block;
+            }
+            self.open.1.add(at - base, end - base);
+            at = end;
         }
-        if !open.1.is_empty() {
-            pieces.push(Piece::Block(open.0, open.1));
+    }
+
+    fn close(&mut self) {
+        let (block, bits) = std::mem::take(&mut self.open);
+        if !bits.is_empty() {
+            self.pieces.push(Piece::Block(block, bits));
         }
+    }
+
+    pub fn finish(mut self) -> ByteSet {
+        self.close();
+        let mut pieces = self.pieces;
         // Of what begins together the pages come first.
         let key = |piece: &Piece| (piece.start(), matches!(piece, Piece::Block(..)));
         if !pieces.is_sorted_by_key(key) {

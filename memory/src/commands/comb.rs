@@ -1,7 +1,7 @@
 //! What an operation accessed: for each kind of access one place or more, as for what a dispatch does to a
 //! member of the structures of an array.
 
-use super::byte_set::ByteSet;
+use super::byte_set::{self, ByteSet};
 use super::places::Places;
 use super::range::Range;
 use super::shadow::Operand;
@@ -93,7 +93,10 @@ impl Runs {
 
     /// The bytes of all accesses that are such.
     pub fn bytes(&self, such: impl Fn(&Operand) -> bool) -> ByteSet {
-        self.combs().filter(|comb| such(&comb.operand)).flat_map(Comb::teeth).collect()
+        let mut bytes = byte_set::Gathered::default();
+        let combs = self.combs().filter(|comb| such(&comb.operand));
+        combs.for_each(|comb| comb.places.each(|range| bytes.add(range)));
+        bytes.finish()
     }
 
     /// All combs, part by part.

@@ -52,6 +52,15 @@ impl Places {
         }
     }
 
+    /// Calls `each` for all of them.
+    #[inline]
+    pub fn each(&self, each: impl FnMut(Range)) {
+        match self {
+            Places::Teeth(teeth, _) => teeth.all().for_each(each),
+            Places::Scattered(places) => places.iter().map(Place::range).for_each(each),
+        }
+    }
+
     /// The bytes from the first to the last one.
     pub fn span(&self) -> Range {
         Range { start: self.at(0).0.start, end: self.at(self.count() - 1).0.end }
@@ -120,6 +129,10 @@ impl Gathered {
     /// No more is a tooth of these.
     fn keep(&mut self, complete: Option<(Teeth, AgentSteps)>) {
         match complete {
+            Some((teeth, by)) if teeth.count == 1 && teeth.first.len() <= SHORT => {
+                let Range { start, end } = teeth.first;
+                self.scattered.push(Place { start, length: (end - start) as u32, by: by.first });
+            }
             Some((teeth, by)) if teeth.count < FEW && teeth.first.len() <= SHORT => {
                 let places = teeth.all().zip(0..).map(|(range, number)| Place {
                     start: range.start,

@@ -1,7 +1,7 @@
 //! The runs of bytes of an operation: together for what orders them, which asks for the kind of access, and
 //! apart for findings, which name an instruction and an invocation.
 
-use super::byte_set::ByteSet;
+use super::byte_set::{self, ByteSet};
 use super::comb::{Comb, Runs};
 use super::id::OperationId;
 use super::range::Range;
@@ -27,9 +27,11 @@ impl Alike {
     fn of((operand, combs): (Operand, Vec<&Comb>)) -> Alike {
         let spans = combs.iter().map(|comb| comb.span());
         let span = spans.reduce(|a, b| Range { start: a.start.min(b.start), end: a.end.max(b.end) });
+        let mut bytes = byte_set::Gathered::default();
+        combs.iter().for_each(|comb| comb.places.each(|range| bytes.add(range)));
         Alike {
             operand,
-            bytes: combs.iter().flat_map(|comb| comb.teeth()).collect(),
+            bytes: bytes.finish(),
             span: span.unwrap_or(Range { start: 0, end: 0 }),
             is_one: matches!(combs[..], [comb] if comb.places.count() == 1),
         }
