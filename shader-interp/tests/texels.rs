@@ -30,6 +30,12 @@ fn store(words: impl IntoIterator<Item = u32>) -> MemoryRange {
     MemoryRange::of_words(&words, 0x1_0000, Reference(0)).expect("memory")
 }
 
+/// The component swizzle of views of a format that are sampled or fetched from: none, BGRA, grey of red, and
+/// any.
+fn swizzle(info: &FormatInfo) -> [u8; 4] {
+    [[3, 4, 5, 6], [5, 4, 3, 6], [3, 3, 3, 2], [1, 6, 2, 4]][info.format as usize % 4]
+}
+
 /// A view whose first texel is not its memory's first, and whose rows have bytes between them.
 fn image(memory: &MemoryRange, info: &FormatInfo) -> ImageView {
     let pitch = WIDTH * u32::from(info.texel_bytes) + 16;
@@ -111,7 +117,7 @@ fn run(program: &Program, info: &FormatInfo, tier: Tier, seed: u64) -> [Vec<u32>
     let descriptors = [
         Descriptor::Image(image(&from, info)),
         Descriptor::Image(image(&to, info)),
-        Descriptor::ImageSampler(image(&from, info), SAMPLER),
+        Descriptor::ImageSampler(ImageView { swizzle: swizzle(info), ..image(&from, info) }, SAMPLER),
         Descriptor::Buffer(store(places(&mut random))),
         Descriptor::Buffer(store(values(&mut random))),
         Descriptor::Buffer(seen.clone()),
@@ -316,6 +322,7 @@ fn run_samples(
         let (([x, y, z], layers), info) = images[binding as usize];
         let extent = [x + uneven, if y > 1 { y + uneven } else { 1 }, if z > 1 { z + uneven } else { 1 }];
         let view = apart(extent, layers, info, |count| texel_words(&mut random, info, count));
+        let view = ImageView { swizzle: swizzle(info), ..view };
         Descriptor::ImageSampler(view, *sampler)
     };
     let bindings = program.shader.bindings.iter().map(|b| vec![descriptor(b.set, b.binding)]).collect();

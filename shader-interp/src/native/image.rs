@@ -14,7 +14,7 @@ use super::sample::SampleAccess;
 use super::state;
 use crate::code::{Code, Inst, Opcode, Pin};
 use crate::math::format::{self, Aspect, FormatInfo, Numeric};
-use crate::ops::image::raster::{Raster, Texel};
+use crate::ops::image::raster::{Component, Kind, Raster, Texel};
 use iced_x86::{Code as X86, Instruction, MemoryOperand, Register};
 use pellucid_memory::access::AtomicOp;
 use pellucid_memory::system::MemoryView;
@@ -27,6 +27,8 @@ pub(super) struct TexelAccess {
     does: Texel,
     /// The registers of the coordinates, at least one.
     at: SmallVec<[u16; 3]>,
+    /// What the code is made for.
+    kind: Kind,
     info: &'static FormatInfo,
     /// The components to write; the value and perhaps the comparator of a read-modify-write.
     values: SmallVec<[u16; 4]>,
@@ -36,16 +38,17 @@ pub(super) struct TexelAccess {
 
 impl TexelAccess {
     /// What `inst` does, if it has an encoding for images of these kinds.
-    pub fn of(code: &Code, kinds: &[i32], inst: &Inst) -> Option<TexelAccess> {
+    pub fn of(code: &Code, kinds: &[Kind], inst: &Inst) -> Option<TexelAccess> {
         if inst.op != Opcode::Image {
             return None;
         }
         let slot = inst.imm as usize;
         let entry = code.images.get(slot)?;
         let does = entry.instruction.texel()?;
-        let info = format::properties(*kinds.get(slot)?)?;
+        let kind = *kinds.get(slot)?;
+        let info = format::properties(kind.texels())?;
         let reads = matches!(does, Texel::Read | Texel::ReadLevel);
-        if !(is_plain(info) || reads && is_read(info)) {
+        if !(is_plain(info) && kind.is_identity() || reads && is_read(info)) {
             return None;
         }
         let (at, rest) = entry.arguments.split_at_checked(entry.instruction.coordinates())?;
@@ -67,6 +70,7 @@ impl TexelAccess {
         Some(TexelAccess {
             slot,
             does,
+            kind,
             at: at.iter().map(|register| *register as u16).collect(),
             info,
             values: if reads { SmallVec::new() } else { registers(rest) },
@@ -112,16 +116,16 @@ pub(super) enum ImageAccess {
 
 impl ImageAccess {
     /// What `inst` does, if it has an encoding for images of these kinds.
-    pub fn of(code: &Code, kinds: &[i32], inst: &Inst) -> Option<ImageAccess> {
+    pub fn of(code: &Code, kinds: &[Kind], inst: &Inst) -> Option<ImageAccess> {
         let texel = TexelAccess::of(code, kinds, inst).map(ImageAccess::Texel);
         let sample = || SampleAccess::of(code, kinds, inst).map(ImageAccess::Sample);
         texel.or_else(sample).or_else(|| ImageAccess::size(code, kinds, inst))
     }
 
-    fn size(code: &Code, kinds: &[i32], inst: &Inst) -> Option<ImageAccess> {
+    fn size(code: &Code, kinds: &[Kind], inst: &Inst) -> Option<ImageAccess> {
         let entry = code.images.get(inst.imm as usize).filter(|_| inst.op == Opcode::Image)?;
         let (first, count) = (entry.results.0 as u16, entry.results.1 as u16);
-        let known = kinds.get(inst.imm as usize).is_some_and(|kind| *kind != 0);
+        let known = kinds.get(inst.imm as usize).is_some_and(|kind| *kind != Kind::NONE);
         let first_level = entry.arguments.iter().all(|register| is_zero(code, *register));
         let size = entry.instruction.asks_size() && first_level && known && count <= 3;
         size.then_some(ImageAccess::Size(inst.imm as usize, first, count))
@@ -172,13 +176,14 @@ impl Part<'_> {
     /// Jumps if the image is not of the kind that the code was made for.
     pub fn unless_kind(&mut self, image: &ImageAccess, other: Label) {
         let (slot, kind) = match image {
-            ImageAccess::Texel(texel) => (texel.slot, texel.info.format),
+            ImageAccess::Texel(texel) => (texel.slot, texel.kind),
             ImageAccess::Sample(sample) => (sample.slot, sample.kind),
-            ImageAccess::Size(slot, ..) => (*slot, 0),
+            ImageAccess::Size(slot, ..) => (*slot, Kind::NONE),
         };
         self.rasters();
         let found = self.raster(slot, Raster::KIND);
-        self.asm.put(Instruction::with2(X86::Cmp_rm32_imm32, found, kind));
+        self.asm.put(Instruction::with2(X86::Mov_r64_imm64, Register::RDX, kind.bits()));
+        self.asm.put(Instruction::with2(X86::Cmp_rm64_r64, found, Register::RDX));
         let any = matches!(image, ImageAccess::Size(..));
         self.asm.branch(if any { X86::Je_rel32_64 } else { X86::Jne_rel32_64 }, other);
     }
@@ -270,14 +275,16 @@ impl Part<'_> {
         let at = self.coordinates(image);
         let (t, u) = (self.temporary(), self.temporary());
         let words: SmallVec<[u8; 4]> = (0..image.words()).map(|_| self.temporary()).collect();
-        let components: SmallVec<[(usize, u16); 4]> = (0..image.results.1)
-            .map(|k| (k, image.results.0 + k as u16))
+        let components: SmallVec<[(Component, u16); 4]> = (0..image.results.1)
+            .map(|k| (image.kind.component(image.info, k), image.results.0 + k as u16))
             .filter(|(_, register)| self.reads[usize::from(*register)])
             .collect();
         let to: SmallVec<[u8; 4]> = components
             .iter()
-            .map(|(k, _)| match image.info.fields[*k] {
-                field if field.width == 32 => words[usize::from(field.offset) / 32],
+            .map(|(component, _)| match component {
+                Component::Of(k) if image.info.fields[*k].width == 32 => {
+                    words[usize::from(image.info.fields[*k].offset) / 32]
+                }
                 _ => self.temporary(),
             })
             .collect();
@@ -292,37 +299,36 @@ impl Part<'_> {
         }
         // What `u` holds in every lane.
         let mut held = None;
-        for ((k, register), to) in components.into_iter().zip(to) {
-            self.decode(image.info, k, &words, to, (t, u), &mut held);
+        for ((component, register), to) in components.into_iter().zip(to) {
+            self.decode(image.info, component, &words, to, (t, u), &mut held);
             self.set(register, to);
         }
     }
 
-    /// Component `k` of texels with these words, in `to`.
+    /// A component of texels with these words, in `to`.
     pub fn decode(
         &mut self,
         info: &FormatInfo,
-        k: usize,
+        component: Component,
         words: &[u8],
         to: u8,
         (t, u): (u8, u8),
         held: &mut Option<u32>,
     ) {
+        let k = match component {
+            Component::Of(k) => k,
+            Component::Constant(0) => return self.zero_register(to),
+            Component::Constant(word) => return self.spread_bits(to, word),
+        };
         let field = info.fields[k];
         let (width, shift) = (u32::from(field.width), u32::from(field.offset) % 32);
-        match width {
-            0 if info.missing(k) == 0 => return self.zero_register(to),
-            0 => return self.spread_bits(to, info.missing(k)),
-            32 => {
-                let word = words[usize::from(field.offset) / 32];
-                if word != to {
-                    self.unary(LOAD, to, Source::Host(word));
-                }
-                return;
-            }
-            _ => {}
-        }
         let word = words[usize::from(field.offset) / 32];
+        if width == 32 {
+            if word != to {
+                self.unary(LOAD, to, Source::Host(word));
+            }
+            return;
+        }
         let signed = matches!(info.numeric, Numeric::Sint | Numeric::Snorm);
         self.by(SHL_BY, t, word, 32 - width - shift);
         self.by(if signed { SAR_BY } else { SHR_BY }, to, t, 32 - width);

@@ -31,6 +31,7 @@ mod translate;
 
 use crate::code::{Marked, Program, Space};
 use crate::exec::level::{Level, Set};
+use crate::ops::image::raster::Kind;
 use crate::tier::Tier;
 use executable::{Executable, Function};
 use operation::Form;
@@ -52,7 +53,7 @@ pub(crate) struct NativeCode {
 impl NativeCode {
     /// Compiles `program`, whose images mostly are of these kinds; `None` if it is not worth while, or cannot
     /// be.
-    pub fn new(program: &Program, images: Vec<i32>, level: Level, tier: Tier) -> Option<NativeCode> {
+    pub fn new(program: &Program, images: Vec<Kind>, level: Level, tier: Tier) -> Option<NativeCode> {
         let form = match level.set() {
             Set::Avx512 => Form::Avx512,
             Set::Avx2 => Form::Avx2,

@@ -8,6 +8,7 @@ use super::image;
 use super::memory::Access;
 use super::operation::{Constant, Form, LOAD, Operation, STORE};
 use crate::code::{Code, Inst, Opcode, OperandKind, Pin};
+use crate::ops::image::raster::Kind;
 use iced_x86::{Code as X86, Instruction, MemoryOperand, Register};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -113,7 +114,7 @@ pub(super) struct Part<'a> {
     pub form: Form,
     pub code: &'a Code,
     /// The kinds that its images are expected to be of (`Raster::kind`).
-    pub images: Vec<i32>,
+    pub images: Vec<Kind>,
     /// The lanes that instructions are made for now.
     pub part: usize,
     place: Vec<u8>,
@@ -145,7 +146,7 @@ pub fn known(code: &Code, register: u16) -> Option<u32> {
 }
 
 impl<'a> Part<'a> {
-    pub fn new(asm: Assembler, form: Form, code: &'a Code, images: Vec<i32>) -> Part<'a> {
+    pub fn new(asm: Assembler, form: Form, code: &'a Code, images: Vec<Kind>) -> Part<'a> {
         Part {
             asm,
             form,

@@ -11,7 +11,7 @@ use super::registers::{Part, RUNNING_MASK, Source};
 use crate::code::{Code, Inst, Opcode};
 use crate::interface::Reduction;
 use crate::math::format::{self, FormatInfo, Numeric};
-use crate::ops::image::raster::{Filter, Raster};
+use crate::ops::image::raster::{Component, Filter, Kind, Raster};
 use iced_x86::{Code as X86, Instruction, Register};
 use smallvec::SmallVec;
 
@@ -20,7 +20,7 @@ pub(super) struct SampleAccess {
     /// Its number in [`Code::images`].
     pub slot: usize,
     /// What the code is made for.
-    pub kind: i32,
+    pub kind: Kind,
     filter: Filter,
     info: &'static FormatInfo,
     /// The registers of coordinates, of the layer, of the reference value, and of offsets: one for each axis,
@@ -47,7 +47,7 @@ struct Axis {
 
 impl SampleAccess {
     /// What `inst` does, if it has an encoding for images and samplers of these kinds.
-    pub fn of(code: &Code, kinds: &[i32], inst: &Inst) -> Option<SampleAccess> {
+    pub fn of(code: &Code, kinds: &[Kind], inst: &Inst) -> Option<SampleAccess> {
         if inst.op != Opcode::Image {
             return None;
         }
@@ -78,6 +78,11 @@ impl SampleAccess {
             results: (entry.results.0 as u16, (entry.results.1 as usize).min(4)),
             border: info.encode_words(filter.border.color(info)),
         })
+    }
+
+    /// What result or gathered component `k` is; comparisons are of the first one.
+    fn component(&self, k: usize) -> Component {
+        if self.reference.is_some() { Component::of(self.info, 0) } else { self.kind.component(self.info, k) }
     }
 
     /// Whether each texel that is gathered has offsets of its own.
@@ -122,8 +127,7 @@ impl Part<'_> {
             None if !access.filter.linear => {
                 tap(self, 0);
                 for k in 0..access.results.1 {
-                    let component = if reference.is_some() { 0 } else { k };
-                    self.component(access, component, &words, (t, u), (result(k), reference));
+                    self.component(access, k, &words, (t, u), (result(k), reference));
                 }
             }
             None => self.mean(access, &axes, &words, (t, u), reference),
@@ -388,7 +392,7 @@ impl Part<'_> {
         if self.reads[usize::from(to)] {
             self.for_a_while(|part| {
                 let value = part.temporary();
-                part.decode(access.info, k, words, value, tu, &mut None);
+                part.decode(access.info, access.component(k), words, value, tu, &mut None);
                 if let Some(reference) = reference {
                     part.compared(access, reference, value);
                 }
@@ -407,10 +411,9 @@ impl Part<'_> {
         reference: Option<u8>,
     ) {
         let info = access.info;
-        let component = |k: usize| if reference.is_some() { 0 } else { k };
-        let results = (0..access.results.1).map(|k| (component(k), access.results.0 + k as u16));
+        let results = (0..access.results.1).map(|k| (k, access.results.0 + k as u16));
         let results: SmallVec<[_; 4]> = results.filter(|(_, to)| self.reads[usize::from(*to)]).collect();
-        let has = |k: usize| info.fields[k].width > 0;
+        let has = |k: usize| matches!(access.component(k), Component::Of(_));
         let there = results.iter().filter(|(k, _)| has(*k)).count();
         let sums: SmallVec<[[u8; 2]; 4]> = (0..there).map(|_| [self.temporary(), self.temporary()]).collect();
         let [one, factor, value] = std::array::from_fn(|_| self.temporary());
@@ -448,7 +451,7 @@ impl Part<'_> {
                 }
             }
             for ((k, _), sum) in results.iter().filter(|(k, _)| has(*k)).zip(&sums) {
-                self.decode(info, *k, words, value, (t, u), &mut None);
+                self.decode(info, access.component(*k), words, value, (t, u), &mut None);
                 if let Some(reference) = reference {
                     self.compared(access, reference, value);
                 }

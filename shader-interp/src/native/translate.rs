@@ -30,6 +30,7 @@ use super::rows::{function_table, has_encoding, is_wide_alone, test_has_encoding
 use super::state;
 use crate::code::isa::AfterTest;
 use crate::code::{Code, Inst, Opcode, OperandKind};
+use crate::ops::image::raster::Kind;
 use iced_x86::{Code as X86, IcedError, Instruction, MemoryOperand, Register};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -57,7 +58,7 @@ pub(super) enum Treatment {
     Interpreted,
 }
 
-pub(super) fn kind(code: &Code, images: &[i32], inst: &Inst, form: Form) -> Treatment {
+pub(super) fn kind(code: &Code, images: &[Kind], inst: &Inst, form: Form) -> Treatment {
     use Opcode::*;
     match inst.op {
         Jump | JumpIf | JumpUnless | Split | SplitNot | Park | Join | Repeat | RepeatJoin => {
@@ -129,7 +130,7 @@ const CALL: u64 = 4;
 /// The machine code of `code`; `None` if so little of it has encodings that it is not worth while.
 pub(super) fn translate(
     code: &Code,
-    images: Vec<i32>,
+    images: Vec<Kind>,
     form: Form,
     always: bool,
 ) -> Result<Option<Translation>, IcedError> {

@@ -28,9 +28,8 @@ pub(super) fn may_be(image: &ImageOperand) -> bool {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Raster<'a> {
     memory: MemoryView<'a>,
-    /// What code is made for: the VkFormat of the texels, and in its high bits how a sampling instruction
-    /// filters them ([`Filter`]). 0 if they are not of the case.
-    pub kind: i32,
+    /// What code is made for.
+    pub kind: Kind,
     /// Byte offset of the first texel.
     start: u32,
     /// Texels along each coordinate of the instruction, of which the last may be the layer.
@@ -48,7 +47,7 @@ impl<'a> Raster<'a> {
     pub const PITCH: usize = offset_of!(Raster<'static>, pitch);
 
     const NONE: Raster<'static> =
-        Raster { memory: MemoryView::NULL, kind: 0, start: 0, extent: [0; 3], pitch: [0; 3] };
+        Raster { memory: MemoryView::NULL, kind: Kind::NONE, start: 0, extent: [0; 3], pitch: [0; 3] };
 
     /// The texels that the instruction of `entry` reaches.
     pub fn of(program: &Program, entry: &ImageEntry, resources: &'a Resources) -> Raster<'a> {
@@ -120,17 +119,16 @@ impl<'a> Raster<'a> {
         }
         let compare = how.reference.then(|| sampler.compare.map_or(0, |op| op as u8 & 7));
         let (unnormalized, reduction) = (sampler.unnormalized, sampler.reduction);
-        let kind = Filter { linear, wrap, border, unnormalized, reduction, compare }.bits() | raster.kind;
-        (0 < raster.kind && raster.kind < Filter::FORMATS).then_some(Raster { kind, ..raster })
+        let kind = raster.kind.with(Filter { linear, wrap, border, unnormalized, reduction, compare })?;
+        Some(Raster { kind, ..raster })
     }
 
     fn of_level(texels: &Texels<'a>, level: u32) -> Option<Raster<'a>> {
         let (info, steps) = (texels.info, texels.steps(level));
         let whole = steps.pitch[0] == u32::from(info.texel_bytes) && texels.samples() == 1;
-        let plain = info.compression.is_none() && texels.swizzle == [3, 4, 5, 6];
-        (whole && plain).then_some(Raster {
+        (whole && info.compression.is_none()).then_some(Raster {
             memory: texels.memory,
-            kind: info.format,
+            kind: Kind::new(info.format, texels.swizzle),
             start: steps.start,
             extent: steps.extent,
             pitch: steps.pitch,
@@ -185,6 +183,71 @@ fn texels<'a>(instruction: &ImageInstruction, image: &'a Descriptor) -> Option<T
 fn descriptor(resources: &Resources, binding: u32, element: ElementIndex) -> Option<&Descriptor> {
     let ElementIndex::Constant(element) = element else { return None };
     resources.bindings.get(binding as usize)?.get(element as usize)
+}
+
+/// What code is made for: the VkFormat of the texels, above it how a sampling instruction filters them
+/// ([`Filter`]), and in the upper word the view's component swizzle, as its difference from the identity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(transparent)]
+pub(crate) struct Kind(u64);
+
+impl Kind {
+    /// Texels that are not of the case.
+    pub const NONE: Kind = Kind(0);
+
+    const IDENTITY: u32 = u32::from_le_bytes([3, 4, 5, 6]);
+
+    fn new(format: i32, swizzle: [u8; 4]) -> Kind {
+        let swizzle = u32::from_le_bytes(swizzle) ^ Kind::IDENTITY;
+        Kind(u64::from(format as u32) | u64::from(swizzle) << 32)
+    }
+
+    /// The same for an instruction that samples so; `None` if there is no room for the format.
+    fn with(self, filter: Filter) -> Option<Kind> {
+        let format = self.texels();
+        let fits = 0 < format && format < Filter::FORMATS;
+        fits.then_some(Kind(self.0 | u64::from(filter.bits() as u32)))
+    }
+
+    /// The number that code compares.
+    pub fn bits(self) -> u64 {
+        self.0
+    }
+
+    /// The format, with the filter's bits above it.
+    pub fn texels(self) -> i32 {
+        self.0 as i32
+    }
+
+    /// Whether the view's components are the format's.
+    pub fn is_identity(self) -> bool {
+        self.0 >> 32 == 0
+    }
+
+    /// Result `k` of a read of such texels.
+    pub fn component(self, info: &FormatInfo, k: usize) -> Component {
+        let swizzle = ((self.0 >> 32) as u32 ^ Kind::IDENTITY).to_le_bytes();
+        match swizzle[k] {
+            1 => Component::Constant(0),
+            2 => Component::Constant(info.missing(3)),
+            source => Component::of(info, usize::from(source).clamp(3, 6) - 3),
+        }
+    }
+}
+
+/// What is read as a component of texels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Component {
+    /// The format's component of this number.
+    Of(usize),
+    Constant(u32),
+}
+
+impl Component {
+    /// Component `k` of a format, or what stands for it where the format lacks it.
+    pub fn of(info: &FormatInfo, k: usize) -> Component {
+        if info.fields[k].width > 0 { Component::Of(k) } else { Component::Constant(info.missing(k)) }
+    }
 }
 
 /// VkBorderColor, floats and integers alike.
@@ -256,9 +319,9 @@ impl Filter {
         (bits | (i32::from(self.unnormalized) << 13) | (reduction << 14) | (compare << 16)) << Filter::ABOVE
     }
 
-    /// The filter and the format of [`Raster::kind`].
-    pub fn of(kind: i32) -> Option<(Filter, i32)> {
-        let (bits, format) = (kind >> Filter::ABOVE, kind & (Filter::FORMATS - 1));
+    /// The filter and the format of a kind.
+    pub fn of(kind: Kind) -> Option<(Filter, i32)> {
+        let (bits, format) = (kind.texels() >> Filter::ABOVE, kind.texels() & (Filter::FORMATS - 1));
         let wrap = [2, 5, 8].map(|at| (bits >> at & 7) as u8);
         let border = *Border::ALL.get((bits >> 11 & 3) as usize)?;
         let reduction = match bits >> 14 & 3 {
@@ -340,7 +403,8 @@ pub(super) fn execute<M: LaneAccesses>(
         _ => return None,
     };
     let raster = Raster::found(entry, resources)?;
-    let one = match raster.kind {
+    let one = match raster.kind.texels() {
+        _ if !raster.kind.is_identity() => return None,
         R32_UINT | R32_SINT => 1,
         R32_SFLOAT => 1f32.to_bits(),
         _ => return None,
