@@ -5,9 +5,9 @@
 //! device memory lie on pages that are allocated when a dispatch first touches them and start afresh with
 //! every dispatch; cells of workgroup memory live as long as the workgroup.
 //!
-//! Most device memory is accessed by consecutive lanes, each the next word, the next few words or the next
-//! half. A [`CellRun`] of words that were accessed in no other way is one cell: that of its first word, or
-//! half; the agents of the others count up. Of words that single agents have to themselves in another pattern
+//! Most device memory is accessed by consecutive lanes, each the next word, the next few words, the next half
+//! or the next byte. A [`CellRun`] of words that were accessed in no other way is one cell: that of its first
+//! word, or half; the agents of the others count up. Bytes have one for each half of the run. Of words that single agents have to themselves in another pattern
 //! less than a cell is remembered ([`Owned`]). Anything else expands the run. Words of which halves or bytes
 //! are accessed by themselves are [`Split`].
 
@@ -34,6 +34,7 @@ enum Unit {
     /// So many words.
     Words(u8),
     Half,
+    Byte,
 }
 
 /// What is remembered of the words of a run.
@@ -47,12 +48,22 @@ enum How {
     Expanded,
 }
 
+/// Bytes of half a run.
+pub const HALF_RUN: u64 = 2 * RUN as u64;
+
+/// Whether half a run that begins at this address is the upper one.
+pub fn is_upper(at: u64) -> bool {
+    !at.is_multiple_of(2 * HALF_RUN)
+}
+
 /// Consecutive aligned words.
 #[derive(Clone)]
 pub struct CellRun {
     /// While the run is whole: the cell of the first word, or of its lower half. Those of the others
     /// differ in the agents, which count up unit by unit, and in the values before.
     first: Cell,
+    /// Of a run of bytes: the cell of the first one in its upper half.
+    upper: Option<Box<Cell>>,
     /// The values before the last write of a run that is whole.
     before: Option<Box<[u32; RUN]>>,
     cells: Option<Box<[Cell; RUN]>>,
@@ -62,16 +73,35 @@ pub struct CellRun {
 
 impl CellRun {
     /// Words that nobody accessed.
-    pub const EMPTY: CellRun =
-        CellRun { first: Cell::EMPTY, before: None, cells: None, how: How::Whole, unit: Unit::Words(1) };
+    pub const EMPTY: CellRun = CellRun {
+        first: Cell::EMPTY,
+        upper: None,
+        before: None,
+        cells: None,
+        how: How::Whole,
+        unit: Unit::Words(1),
+    };
+
+    /// Whether nothing is remembered of a run that is whole.
+    #[inline(always)]
+    fn is_empty(&self) -> bool {
+        self.first.is_empty() && (self.unit != Unit::Byte || self.upper().is_none_or(Cell::is_empty))
+    }
+
+    fn upper(&self) -> Option<&Cell> {
+        self.upper.as_deref()
+    }
 
     #[inline(always)]
     fn whole_of(&mut self, unit: Unit) -> Option<&mut Cell> {
         if self.unit != unit {
-            if self.how != How::Whole || !self.first.is_empty() {
+            if self.how != How::Whole || !self.is_empty() {
                 return None;
             }
             self.unit = unit;
+            if unit == Unit::Byte {
+                self.upper = Some(Box::new(Cell::EMPTY));
+            }
         }
         (self.how == How::Whole).then_some(&mut self.first)
     }
@@ -87,6 +117,32 @@ impl CellRun {
     #[inline(always)]
     pub fn whole_of_halves(&mut self) -> Option<&mut Cell> {
         self.whole_of(Unit::Half)
+    }
+
+    /// The cell that stands for all bytes of the run's lower or upper half, and the values before the last
+    /// write of the half's words, unless each word has its own cells.
+    #[inline(always)]
+    pub fn half_of_bytes(&mut self, upper: bool) -> Option<(&mut Cell, &mut [u32])> {
+        self.whole_of(Unit::Byte)?;
+        let (low, high) = self.before.get_or_insert_default().split_at_mut(RUN / 2);
+        match upper {
+            true => Some((self.upper.as_deref_mut()?, high)),
+            false => Some((&mut self.first, low)),
+        }
+    }
+
+    /// Calls `each` for the parts of a run that is whole and begins with this word which have one cell: the
+    /// first byte, the one behind the last, and the cell.
+    fn parts<'a>(&'a self, word: u64, mut each: impl FnMut(u64, u64, &'a Cell)) {
+        let (start, end) = (4 * word, 4 * (word + RUN as u64));
+        match (self.unit, self.upper()) {
+            (Unit::Byte, Some(upper)) => {
+                let middle = start + (end - start) / 2;
+                each(start, middle, &self.first);
+                each(middle, end, upper);
+            }
+            _ => each(start, end, &self.first),
+        }
     }
 
     /// The values before the last write, of a run that is whole.
@@ -115,22 +171,31 @@ impl CellRun {
     fn expand(&mut self, split: &mut Split) {
         self.how = How::Expanded;
         let cells = self.cells.get_or_insert_with(no_cells);
-        let first = &self.first;
+        let (first, upper) = (self.first, self.upper.as_deref().copied().unwrap_or(Cell::EMPTY));
         let nth = |record: &Record, index: usize| match record.kind {
             0 => NOBODY,
             _ => Record { agent: record.agent + index as AgentId, ..*record },
         };
         for (index, cell) in cells.iter_mut().enumerate() {
             let before = self.before.as_ref().map_or(0, |before| before[index]);
-            let unit = |unit| Cell {
+            let unit_of = |first: &Cell, unit| Cell {
                 write: nth(&first.write, unit),
                 before,
                 readers: first.readers.map(|reader| nth(&reader, unit)),
                 ..*first
             };
+            let unit = |unit| unit_of(&first, unit);
             match self.unit {
                 Unit::Half if !first.is_empty() => {
                     split.replace(cell, &[unit(2 * index), unit(2 * index + 1)]);
+                }
+                Unit::Byte => {
+                    let first = if index < RUN / 2 { &first } else { &upper };
+                    let byte = |k: usize| unit_of(first, 4 * (index % (RUN / 2)) + k);
+                    match first.is_empty() {
+                        true => *cell = Cell::EMPTY,
+                        false => split.replace(cell, &[byte(0), byte(1), byte(2), byte(3)]),
+                    }
                 }
                 Unit::Half => *cell = Cell::EMPTY,
                 Unit::Words(words) => *cell = unit(index / usize::from(words)),
@@ -167,6 +232,7 @@ impl CellRun {
     #[cfg(test)]
     fn bytes(&self) -> usize {
         size_of::<CellRun>()
+            + self.upper().map_or(0, size_of_val)
             + self.before.as_ref().map_or(0, |before| size_of_val(&before[..]))
             + self.cells.as_ref().map_or(0, |cells| size_of_val(&cells[..]))
     }
@@ -289,15 +355,10 @@ impl Shadow {
                             }
                         }
                     }
-                    None => {
-                        let (start, end) = (4 * word, 4 * (word + RUN as u64));
-                        match &mut open {
-                            Some((_, behind, cell)) if *behind == start && cell.is_like(&run.first) => {
-                                *behind = end;
-                            }
-                            _ => tell(open.replace((start, end, &run.first))),
-                        }
-                    }
+                    None => run.parts(word, |start, end, first| match &mut open {
+                        Some((_, behind, cell)) if *behind == start && cell.is_like(first) => *behind = end,
+                        _ => tell(open.replace((start, end, first))),
+                    }),
                 }
             }
         }
@@ -338,9 +399,27 @@ impl Shadow {
         let page = self.page_of(word);
         let run = &mut self.pages[page].runs[word as usize % CELLS / RUN];
         if run.how == How::Whole {
-            self.early.note((4 * word, 4 * (word + RUN as u64)), &run.first);
+            let early = &mut self.early;
+            run.parts(word, |start, end, cell| early.note((start, end), cell));
         }
         run
+    }
+
+    /// The cell of the bytes of half a run, which begin at this address, as [`CellRun::half_of_bytes`] has
+    /// it.
+    #[inline]
+    pub fn half_run(&mut self, at: u64) -> Option<(&mut Cell, &mut [u32])> {
+        self.run(at / 4).half_of_bytes(is_upper(at))
+    }
+
+    /// The same for bytes that are about to be written.
+    #[inline]
+    pub fn half_run_to_write(&mut self, at: u64) -> Option<(&mut Cell, &mut [u32])> {
+        let page = self.page_of(at / 4);
+        let run = &mut self.pages[page].runs[(at / 4) as usize % CELLS / RUN];
+        let half = run.half_of_bytes(is_upper(at))?;
+        self.early.note((at, at + HALF_RUN), half.0);
+        Some(half)
     }
 
     /// The run of the word at `address / 4`, whose words are not owned, and the cells of parts.

@@ -6,7 +6,7 @@ use super::super::words::{Place, Words};
 use super::FastPath;
 use crate::access::Access;
 use crate::plain;
-use crate::race::{Cell, CellRun, RUN};
+use crate::race::{Cell, CellRun, HALF_RUN, RUN};
 use crate::raw;
 use crate::system::{LANES, Lanes, Mask};
 use smallvec::SmallVec;
@@ -46,6 +46,18 @@ impl<const NEAR: bool> FastPath<'_, NEAR> {
         {
             let bytes = 4 * word..4 * (word + RUN as u64);
             let undefined = place.is_undefined(&core.unwritten, cell, bytes);
+            if self.read(core, cell, 0, undefined) {
+                return 0;
+            }
+        }
+        if BYTES == 1
+            && self.alike
+            && components == 1
+            && inside == Mask::MAX
+            && let Some((at, _)) = place.half_of_bytes()
+            && let Some((cell, _)) = cells.half_run(at)
+        {
+            let undefined = place.is_undefined(&core.unwritten, cell, at..at + HALF_RUN);
             if self.read(core, cell, 0, undefined) {
                 return 0;
             }
@@ -109,6 +121,14 @@ impl<const NEAR: bool> FastPath<'_, NEAR> {
         {
             return 0;
         }
+        if BYTES == 1
+            && self.alike
+            && components == 1
+            && mask == Mask::MAX
+            && self.store_bytes(core, cells, place, &value[0])
+        {
+            return 0;
+        }
         let inside = place.aligned_to::<BYTES>(components);
         let mut todo = mask;
         'lanes: while todo != 0 {
@@ -162,6 +182,31 @@ impl<const NEAR: bool> FastPath<'_, NEAR> {
         let mut words = [0; RUN];
         for k in 0..LANES / 2 {
             words[k] = value.0[2 * k] & 0xffff | value.0[2 * k + 1] << 16;
+        }
+        raw::copy_words_in(place.view, offset, &words);
+        true
+    }
+
+    /// All lanes store one value each to consecutive bytes. Whether that was the common case.
+    #[inline(always)]
+    fn store_bytes<C: Words>(
+        &mut self,
+        core: &Core,
+        cells: &mut C,
+        place: &Place<'_>,
+        value: &Lanes,
+    ) -> bool {
+        let Some((at, offset)) = place.half_of_bytes() else { return false };
+        let Some((cell, before)) = cells.half_run_to_write(at) else { return false };
+        if !self.overwrites(core, cell, 0) {
+            return false;
+        }
+        self.count(core, cell, 0, (LANES as u64, 1));
+        cell.overwrite(self.record(0), 0);
+        raw::copy_words_out(place.view, offset, before);
+        let mut words = [0; LANES / 4];
+        for (k, word) in words.iter_mut().enumerate() {
+            *word = (0..4).fold(0, |word, byte| word | (value.0[4 * k + byte] & 0xff) << (8 * byte));
         }
         raw::copy_words_in(place.view, offset, &words);
         true

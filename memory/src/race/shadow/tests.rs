@@ -72,6 +72,28 @@ fn a_run_of_halves_expands_to_words_that_are_split() {
 }
 
 #[test]
+fn a_run_of_bytes_has_a_cell_for_each_half() {
+    let mut shadow = Shadow::default();
+    shadow.forget();
+    let record = |agent| Record { agent, time: 2, kind: 1 };
+    let (cell, before) = shadow.half_run_to_write(96).expect("nobody was there");
+    cell.write = record(32);
+    before[1] = 0x0a0b_0c0d;
+    assert!(shadow.run(16).whole(1).is_none() && shadow.run(16).whole_of_halves().is_none());
+    assert!(shadow.half_run(64).is_some_and(|(cell, _)| cell.is_empty()));
+    let mut told = Vec::new();
+    shadow.touched(|start, end, cell| told.push((start, end, cell.write.agent)));
+    assert!(told.contains(&(96, 128, 32)), "{told:?}");
+    let (cell, split) = shadow.cell_and_split(25);
+    let bytes = split.peek(cell).unwrap().iter().map(|byte| (byte.write.agent, byte.before));
+    assert!(bytes.eq((36..40).map(|agent| (agent, 0x0a0b_0c0d))));
+    assert!(shadow.cell(16).is_empty());
+    assert!(shadow.half_run(96).is_none());
+    shadow.forget();
+    assert!(shadow.run(16).whole(1).is_some());
+}
+
+#[test]
 fn a_cell_is_small_enough() {
     assert!(std::mem::size_of::<Cell>() <= 48);
 }
