@@ -218,8 +218,8 @@ impl Place<'_> {
             .then_some((address / 4, offset))
     }
 
-    /// The address and offset of the half of a run that lanes with these offsets access, each its next byte of
-    /// it, if they do.
+    /// The address and offset of the half of a run that lanes with these offsets access, each its next byte
+    /// of it, if they do.
     #[inline(always)]
     pub fn half_of_bytes(&self) -> Option<(u64, u64)> {
         let first = self.offset.0[0];

@@ -77,7 +77,7 @@ impl Piece {
     }
 }
 
-/// A set of bytes.
+/// Bytes that somebody accessed, whatever their order was.
 #[derive(Clone, Debug, Default)]
 pub struct ByteSet {
     /// Ascending; no byte is in two, and no block.

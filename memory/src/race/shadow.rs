@@ -7,9 +7,9 @@
 //!
 //! Most device memory is accessed by consecutive lanes, each the next word, the next few words, the next half
 //! or the next byte. A [`CellRun`] of words that were accessed in no other way is one cell: that of its first
-//! word, or half; the agents of the others count up. Bytes have one for each half of the run. Of words that single agents have to themselves in another pattern
-//! less than a cell is remembered ([`Owned`]). Anything else expands the run. Words of which halves or bytes
-//! are accessed by themselves are [`Split`].
+//! word, or half; the agents of the others count up. Bytes have one for each half of the run. Of words that
+//! single agents have to themselves in another pattern less than a cell is remembered ([`Owned`]). Anything
+//! else expands the run. Words of which halves or bytes are accessed by themselves are [`Split`].
 
 use super::cell::{Cell, NOBODY};
 use super::early::EarlyReads;
@@ -314,9 +314,9 @@ impl Shadow {
         self.last = (u64::MAX, 0);
     }
 
-    /// Calls `each` for the words and parts of words on pages that the present dispatch touched, ascending: the first
-    /// byte and the one behind the last of those that are alike but for their agents, and the first one's
-    /// cell.
+    /// Calls `each` for the words and parts of words on pages that the present dispatch touched, ascending:
+    /// the first byte and the one behind the last of those that are alike but for their agents, and the first
+    /// one's cell.
     pub fn touched(&self, mut each: impl FnMut(u64, u64, &Cell)) {
         let mut numbers: Vec<(u64, u32)> =
             self.index.iter().map(|(number, index)| (*number, *index)).collect();

@@ -58,8 +58,9 @@ enum Step {
     Fence(Scope),
 }
 
-/// Everything that a program shows: what loads got, and the findings; and whether accesses of parts of words were
-/// among its: what is remembered of parts of words, which those have on the slow path, is more than of whole ones.
+/// Everything that a program shows: what loads got, and the findings; and whether accesses of parts of words
+/// were among its: what is remembered of parts of words, which those have on the slow path, is more than of
+/// whole ones.
 fn run(seed: u64, only_order: bool) -> ((Vec<u32>, BTreeSet<Told>), bool) {
     let mut random = Random::new(seed);
     let mut machine = Machine::stale();
