@@ -6,9 +6,9 @@
 //! same register file and hand over to each other at any instruction at which a line of code begins. All
 //! values are bit for bit those of the interpreter.
 //!
-//! In modelled mode every access, barrier and note is the interpreter's: machine code is what lies between
-//! them. The interpreter finds marks ([`Opcode::Native`](crate::code::Opcode)) where enough of it follows,
-//! and takes over where it ends.
+//! In modelled mode every access to memory that invocations share, every barrier and every note is the
+//! interpreter's: machine code is what lies between them. The interpreter finds marks
+//! ([`Opcode::Native`](crate::code::Opcode)) where enough of it follows, and takes over where it ends.
 //!
 //! Stages: [`translate`] (lines, regions, loops of clusters of lanes, control), [`registers`] (values in host
 //! registers), [`rows`], [`memory`], [`image`], [`sample`] and [`across`] (the encodings), [`operation`]
