@@ -440,7 +440,7 @@ fn values_of_all_sizes_are_chosen_if_the_model_allows_them() {
 #[test]
 fn what_is_forgotten_is_not_called_forbidden() {
     let mut commands = "findings off\nturn 0 0\ngoto start\n".to_owned();
-    for (read, values) in [("once", "3"), ("twice", "0"), ("often[1]", "3\nchoose 4"), ("own", "1")] {
+    for (read, values) in [("once", "3"), ("twice", "0"), ("often", "3\nchoose 4"), ("own", "1")] {
         commands += &format!("watch {read} read on 1 0\ncontinue\nchoose {values}\nsees {read}\n");
     }
     let printed = session(&["cli/tests/compute/forgotten.spv", "--groups", "2"], &commands);

@@ -212,25 +212,22 @@ impl Hazard {
 impl Tracker {
     /// The hazards of one command: where one barrier mends several of them, they ask for that one.
     pub fn join_fixes(&mut self, hazards: &mut [Hazard]) {
-        for index in 0..hazards.len() {
-            match hazards[index].fix.clone() {
+        let mut extended: BTreeMap<u64, BarrierGap> = BTreeMap::new();
+        for hazard in hazards.iter() {
+            if let Fix::Extend(gap) = &hazard.fix {
+                let joined = extended.entry(gap.tag).and_modify(|known| known.join(gap));
+                joined.or_insert_with(|| gap.clone());
+            }
+        }
+        for hazard in hazards.iter_mut() {
+            match &hazard.fix {
                 Fix::Insert { source, available, destination, visible } => {
-                    let masks = (source, available, destination, visible);
-                    hazards[index].fix = self.suggest(&hazards[index], masks);
+                    let masks = (*source, *available, *destination, *visible);
+                    hazard.fix = self.suggest(hazard, masks);
                 }
                 Fix::Extend(gap) => {
-                    for other in &mut hazards[..index] {
-                        if let Fix::Extend(known) = &mut other.fix
-                            && known.tag == gap.tag
-                        {
-                            known.join(&gap);
-                        }
-                    }
-                    let known = hazards[..index].iter().find_map(|other| match &other.fix {
-                        Fix::Extend(known) if known.tag == gap.tag => Some(known.clone()),
-                        _ => None,
-                    });
-                    hazards[index].fix = Fix::Extend(known.unwrap_or(gap));
+                    let joined = extended.get(&gap.tag).cloned();
+                    hazard.fix = joined.map_or_else(|| hazard.fix.clone(), Fix::Extend);
                 }
                 Fix::ExtendSemaphore(_) | Fix::Semaphore { .. } => {}
             }

@@ -175,6 +175,9 @@ impl Gathered {
             true => (scattered, None),
             false => (Vec::new(), Some(Places::Scattered(scattered.into()))),
         };
+        // Members of structures that lie together, which one instruction accesses one after the other.
+        self.done.sort_by_key(|(teeth, _)| teeth.first);
+        self.done.dedup_by(|(next, _), (teeth, _)| teeth.absorb(next));
         let done = self.done.into_iter().map(|(teeth, by)| Places::Teeth(teeth, by));
         done.chain(few.into_iter().map(|place| Places::one(place.range(), place.by))).chain(many)
     }
