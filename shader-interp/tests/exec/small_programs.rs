@@ -17,6 +17,7 @@ const GRID: Grid = Grid { base: [0; 3], groups: [1; 3] };
 /// Registers of [`code`]: the first three are pinned, and the first two masks hold no lanes and all.
 const VECTORS: u16 = 32;
 const MASKS: u16 = 12;
+const ALL_LANES: u16 = 11;
 
 fn inst(op: Opcode, dst: u16, a: u16, b: u16) -> Inst {
     Inst { op, dst, a, b, c: 0, aux: 0, imm: 0 }
@@ -85,8 +86,20 @@ fn with_operands(all: &mut Vec<Inst>, op: Opcode, vectors: [u16; 4], masks: [u16
 #[test]
 fn operands_of_an_instruction_may_be_one_register() {
     let mut all = Vec::new();
-    on_registers().for_each(|op| with_operands(&mut all, op, [4; 4], [4; 4]));
+    for op in on_registers().filter(|op| *op != Opcode::EndLanes) {
+        let jumps = op.shape()[5] == OperandKind::Target;
+        if jumps {
+            all.push(inst(Opcode::MaskMov, ALL_LANES, 1, 0));
+        }
+        with_operands(&mut all, op, [4; 4], [4; 4]);
+        if jumps {
+            // Wherever the lanes are, all go on here.
+            all.push(inst(Opcode::Join, ALL_LANES, 0, 0));
+        }
+    }
     all.push(inst(Opcode::Mov, 28, 1, 0));
+    let end = all.len() as u32;
+    all.iter_mut().filter(|inst| inst.op == Opcode::Join && inst.imm == 0).for_each(|inst| inst.imm = end);
     assert_eq!(registers(&all).0[28].0, [0x4049_0fdb; 32], "all of them ran");
     // Miri chooses the bits of NaN anew each time: what it looks for has shown itself.
     let each = on_registers().take_while(|_| !cfg!(miri));
