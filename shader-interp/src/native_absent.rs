@@ -2,6 +2,7 @@
 
 use crate::code::{Code, Marked};
 use crate::exec::level::Level;
+use crate::ops::image::raster::Kind;
 use crate::tier::Tier;
 
 /// Machine code of a program: there is none.
@@ -9,7 +10,7 @@ use crate::tier::Tier;
 pub(crate) enum NativeCode {}
 
 impl NativeCode {
-    pub fn new(_: &Code, _: Vec<i32>, _: Level, _: Tier) -> Option<NativeCode> {
+    pub fn new(_: &Code, _: Vec<Kind>, _: Level, _: Tier) -> Option<NativeCode> {
         None
     }
 

@@ -154,31 +154,54 @@ impl Gathered {
         self.open.iter().for_each(|(range, by)| each(*range, *by));
     }
 
-    /// All of them; of those that meet, or touch, the first reader stands for both where they are scattered.
+    /// All of them; of those that meet, or touch, the first reader stands for both.
     pub fn finish(mut self) -> impl Iterator<Item = Places> {
+        self.complete();
+        self.done.sort_by_key(|(teeth, _)| teeth.first);
+        let apart =
+            self.done.windows(2).all(|two| two[0].0.at(two[0].0.count - 1).end < two[1].0.first.start);
+        if !apart || !self.scattered.is_sorted_by_key(|place| place.start) {
+            // Members of structures that lie together, say, which were accessed one after the other.
+            let mut all: Vec<(Range, AgentId)> = Vec::new();
+            self.each(|range, by| all.push((range, by)));
+            all.sort_by_key(|(range, _)| range.start);
+            self = Gathered::default();
+            all.into_iter().for_each(|(range, by)| self.add(range, by));
+            self.complete();
+        }
+        let (few, many) = match self.scattered.len() < FEW as usize {
+            true => (self.scattered, None),
+            false => (Vec::new(), Some(Places::Scattered(self.scattered.into()))),
+        };
+        let done = self.done.into_iter().map(|(teeth, by)| Places::Teeth(teeth, by));
+        done.chain(few.into_iter().map(|place| Places::one(place.range(), place.by))).chain(many)
+    }
+
+    /// Nothing joins the last one any more.
+    fn complete(&mut self) {
         let open = self.open.take();
         self.close(open);
         let teeth = self.teeth.take();
         self.keep(teeth);
-        let mut scattered = self.scattered;
-        if !scattered.is_sorted_by_key(|place| place.start) {
-            scattered.sort_by_key(|place| place.start);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each subgroup of 32 stores the three vectors of its structures one after the other.
+    #[test]
+    fn members_that_lie_together_are_one_range() {
+        let mut gathered = Gathered::default();
+        for subgroup in [0, 2, 1, 3] {
+            for member in 0..3 {
+                for lane in 32 * subgroup..32 * subgroup + 32 {
+                    gathered.add(Range::new(0x1000 + 48 * u64::from(lane) + 16 * member, 16), lane);
+                }
+            }
         }
-        scattered.dedup_by(|next, place| {
-            let end = place.range().end;
-            let length = u32::try_from(next.range().end.max(end) - place.start);
-            let joined = length.ok().filter(|_| next.start <= end);
-            place.length = joined.unwrap_or(place.length);
-            joined.is_some()
-        });
-        let (few, many) = match scattered.len() < FEW as usize {
-            true => (scattered, None),
-            false => (Vec::new(), Some(Places::Scattered(scattered.into()))),
-        };
-        // Members of structures that lie together, which one instruction accesses one after the other.
-        self.done.sort_by_key(|(teeth, _)| teeth.first);
-        self.done.dedup_by(|(next, _), (teeth, _)| teeth.absorb(next));
-        let done = self.done.into_iter().map(|(teeth, by)| Places::Teeth(teeth, by));
-        done.chain(few.into_iter().map(|place| Places::one(place.range(), place.by))).chain(many)
+        let all: Vec<Places> = gathered.finish().collect();
+        assert_eq!(all, [Places::one(Range::new(0x1000, 48 * 128), 0)]);
     }
 }

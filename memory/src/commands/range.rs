@@ -78,21 +78,6 @@ impl Teeth {
         fits
     }
 
-    /// Takes in as many others that begin in these or where these end, if they leave no gap.
-    pub fn absorb(&mut self, other: &Teeth) -> bool {
-        let end = self.first.end.max(other.first.end);
-        let fits = self.count > 1
-            && (self.stride, self.count) == (other.stride, other.count)
-            && (self.first.start..=self.first.end).contains(&other.first.start)
-            && end - self.first.start <= self.stride;
-        if fits && end - self.first.start == self.stride {
-            *self = Teeth::one(Range::new(self.first.start, self.stride * u64::from(self.count)));
-        } else if fits {
-            self.first.end = end;
-        }
-        fits
-    }
-
     pub fn at(&self, index: u32) -> Range {
         let at = u64::from(index) * self.stride;
         Range { start: self.first.start + at, end: self.first.end + at }
@@ -238,16 +223,5 @@ mod tests {
                 assert_eq!(found, expected, "{start:x} {end:x}");
             }
         }
-    }
-
-    #[test]
-    fn teeth_that_fill_their_distances_are_one() {
-        let mut whole = teeth(0x100, 8, 24, 5);
-        assert!(!whole.absorb(&teeth(0x110, 8, 24, 5)), "there is a gap");
-        assert!(!whole.absorb(&teeth(0x108, 8, 24, 4)), "it ends before");
-        assert!(whole.absorb(&teeth(0x108, 8, 24, 5)));
-        assert_eq!(whole.first, Range::new(0x100, 16));
-        assert!(whole.absorb(&teeth(0x10c, 12, 24, 5)));
-        assert_eq!((whole.first, whole.count), (Range::new(0x100, 24 * 5), 1));
     }
 }
