@@ -413,9 +413,9 @@ fn descriptors(state: &State<'_>, (program, by): (&Program, Use), runs: &mut Run
         };
         if state.is_block_in_memory(reference) {
             comb.operand.read = Accesses::DESCRIPTOR_BUFFER_READ;
-            comb.teeth().for_each(|bytes| state.reach.access(bytes, by));
+            comb.ranges().for_each(|bytes| state.reach.access(bytes, by));
         } else if let Some((place, objects)) = state.descriptor_read(reference) {
-            comb.teeth().for_each(|bytes| state.reach.access(bytes, by));
+            comb.ranges().for_each(|bytes| state.reach.access(bytes, by));
             read.insert(place);
             named.extend(objects);
         }

@@ -10,7 +10,7 @@
 use super::hazards::Hazards;
 use crate::report::{Caller, say};
 use parking_lot::{Condvar, Mutex};
-use pellucid_memory::commands::{Range, Runs};
+use pellucid_memory::commands::{ByteSet, Range};
 use pellucid_memory::device::Allocation;
 use pellucid_memory::host::{self, Faults};
 use std::collections::BTreeMap;
@@ -170,10 +170,10 @@ impl MappableMemory {
         memory.holds(address).then_some(memory)
     }
 
-    /// A command has written what these runs say.
-    pub fn device_wrote(&self, runs: &Runs) {
+    /// A command has written these bytes.
+    pub fn device_wrote(&self, written: &ByteSet) {
         let mut last: Option<Mapped> = None;
-        for range in runs.bytes(|operand| !operand.write.is_empty()).ranges() {
+        for range in written.ranges() {
             last = last.filter(|memory| memory.holds(range.start)).or_else(|| self.at(range.start));
             if let Some(memory) = &last {
                 memory.bytes.device_wrote(&memory.part(range));

@@ -96,6 +96,13 @@ impl Bound {
         self.alias.is_some() && alike(self) == alike(other) && self.levels == other.levels
     }
 
+    /// Whether it is there still, and interprets its bytes otherwise than the image that they are accessed
+    /// through does.
+    fn is_other_than(&self, through: Option<&Bound>) -> bool {
+        let alike = |through: &Bound| through.key() == self.key() || through.shares(self);
+        !self.ended.load(Ordering::Relaxed) && !through.is_some_and(alike)
+    }
+
     /// The subresources that bytes belong to: level, layer, and the bytes of each.
     pub fn subresources(&self, range: Range) -> Vec<(u32, u32, Range)> {
         let part = overlap(self.bytes, range);
@@ -325,13 +332,8 @@ impl Layouts {
 
     /// Whether no other image is known that reaches into a range of this one.
     pub fn is_alone(&self, image: &Bound, range: Range) -> bool {
-        let other = |handle: Key| {
-            let known = self.known.get(&handle).and_then(|known| known.image.upgrade());
-            known.is_some_and(|known| {
-                !known.ended.load(Ordering::Relaxed) && image.key() != handle && !image.shares(&known)
-            })
-        };
-        !self.near(range).any(other)
+        let known = |handle| self.known.get(&handle).and_then(|known| known.image.upgrade());
+        !self.near(range).filter_map(known).any(|known| known.is_other_than(Some(image)))
     }
 
     /// Whether no image is known yet.
@@ -357,8 +359,7 @@ impl Layouts {
         for handle in near {
             let Some(known) = self.known.get_mut(&handle) else { continue };
             let Some(image) = known.image.upgrade() else { continue };
-            let ended = image.ended.load(Ordering::Relaxed);
-            if ended || through.is_some_and(|t| t.key() == handle || t.shares(&image)) {
+            if !image.is_other_than(through) {
                 continue;
             }
             let levels = image.levels.len() as u32;

@@ -1,6 +1,6 @@
 //! The cells of the words that the lanes of an instruction access.
 
-use crate::race::{AgentId, Cell, CellRun, HALF_RUN, Owned, RUN, Shadow, Split, States, is_upper};
+use crate::race::{AgentId, Cell, CellRun, Owned, RUN, Shadow, Split, States};
 use crate::system::{LANES, Lanes, Mask, MemoryView};
 use crate::unwritten::Unwritten;
 use std::ops::Range;
@@ -66,20 +66,6 @@ pub(super) trait Words {
     #[inline(always)]
     fn run_to_write(&mut self, word: u64) -> Option<&mut CellRun> {
         self.run(word)
-    }
-
-    /// The cell of the bytes of half a run, and the values before, as [`CellRun::half_of_bytes`] has them;
-    /// they begin at this address, where cells are in runs.
-    #[inline(always)]
-    fn half_run(&mut self, at: u64) -> Option<(&mut Cell, &mut [u32])> {
-        let _ = at;
-        None
-    }
-
-    /// The same for bytes that are about to be written.
-    #[inline(always)]
-    fn half_run_to_write(&mut self, at: u64) -> Option<(&mut Cell, &mut [u32])> {
-        self.half_run(at)
     }
 
     /// Whether words can be [`Owned`].
@@ -179,16 +165,6 @@ impl Words for Shadow {
     fn run_to_write(&mut self, word: u64) -> Option<&mut CellRun> {
         word.is_multiple_of(RUN as u64).then(|| Shadow::run_to_write(self, word))
     }
-
-    #[inline(always)]
-    fn half_run(&mut self, at: u64) -> Option<(&mut Cell, &mut [u32])> {
-        Shadow::half_run(self, at)
-    }
-
-    #[inline(always)]
-    fn half_run_to_write(&mut self, at: u64) -> Option<(&mut Cell, &mut [u32])> {
-        Shadow::half_run_to_write(self, at)
-    }
 }
 
 /// Where the lanes access.
@@ -204,11 +180,10 @@ pub(super) struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// The word and offset of the run that lanes with these offsets access, each its next unit of it, if they
-    /// do.
+    /// The first word and the offset of the `bytes` bytes, of a run or half of one, that lanes with these
+    /// offsets access, each its next unit of them, if they do.
     #[inline(always)]
-    pub fn run_of_units<const UNITS: usize>(&self, offsets: &[u32; UNITS]) -> Option<(u64, u64)> {
-        let bytes = 4 * RUN as u64;
+    pub fn run_of_units<const UNITS: usize>(&self, offsets: &[u32; UNITS], bytes: u64) -> Option<(u64, u64)> {
         let unit = (bytes / UNITS as u64) as u32;
         let gaps =
             (0..UNITS).fold(0, |gaps, j| gaps | (offsets[j] ^ offsets[0].wrapping_add(unit * j as u32)));
@@ -216,18 +191,6 @@ impl Place<'_> {
         let address = self.view.address.checked_add(offset)?;
         (gaps == 0 && address.is_multiple_of(bytes) && offset.checked_add(bytes)? <= self.view.size())
             .then_some((address / 4, offset))
-    }
-
-    /// The address and offset of the half of a run that lanes with these offsets access, each its next byte
-    /// of it, if they do.
-    #[inline(always)]
-    pub fn half_of_bytes(&self) -> Option<(u64, u64)> {
-        let first = self.offset.0[0];
-        let gaps = (0..LANES).fold(0, |gaps, j| gaps | (self.offset.0[j] ^ first.wrapping_add(j as u32)));
-        let offset = u64::from(first.wrapping_add(self.immediate));
-        let address = self.view.address.checked_add(offset)?;
-        let fits = gaps == 0 && address.is_multiple_of(HALF_RUN) && LANES as u64 == HALF_RUN;
-        (fits && offset.checked_add(HALF_RUN)? <= self.view.size()).then_some((address, offset))
     }
 
     /// Where the lane accesses, in bytes from the view's first one on.
@@ -369,11 +332,6 @@ impl Words for WorkgroupCells {
         // Parts have stamps while they have cells.
         self.stamps.get_mut(words)?.fill(0);
         Some(run)
-    }
-
-    #[inline(always)]
-    fn half_run(&mut self, at: u64) -> Option<(&mut Cell, &mut [u32])> {
-        self.run(at / 4 / RUN as u64 * RUN as u64)?.half_of_bytes(is_upper(at))
     }
 
     #[inline(always)]

@@ -111,21 +111,21 @@ impl ByteSet {
 
 impl FromIterator<Range> for ByteSet {
     fn from_iter<I: IntoIterator<Item = Range>>(ranges: I) -> ByteSet {
-        let mut gathered = Gathered::default();
-        ranges.into_iter().for_each(|range| gathered.add(range));
-        gathered.finish()
+        let mut bytes = Builder::default();
+        ranges.into_iter().for_each(|range| bytes.add(range));
+        bytes.finish()
     }
 }
 
-/// Takes ranges in. Cheapest where they ascend.
+/// Makes a [`ByteSet`] of ranges. Cheapest where they ascend.
 #[derive(Default)]
-pub(super) struct Gathered {
+pub(super) struct Builder {
     pieces: Vec<Piece>,
     /// The block of this number, if it has some bytes.
     open: (u64, Bits),
 }
 
-impl Gathered {
+impl Builder {
     #[inline]
     pub fn add(&mut self, range: Range) {
         let mut at = range.start;

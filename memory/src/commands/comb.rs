@@ -17,7 +17,7 @@ pub struct Comb {
 
 impl Comb {
     /// The runs of bytes, which ascend.
-    pub fn teeth(&self) -> impl Iterator<Item = Range> + Clone {
+    pub fn ranges(&self) -> impl Iterator<Item = Range> + Clone {
         (0..self.places.count()).map(|number| self.places.at(number).0)
     }
 
@@ -93,7 +93,7 @@ impl Runs {
 
     /// The bytes of all accesses that are such.
     pub fn bytes(&self, such: impl Fn(&Operand) -> bool) -> ByteSet {
-        let mut bytes = byte_set::Gathered::default();
+        let mut bytes = byte_set::Builder::default();
         let combs = self.combs().filter(|comb| such(&comb.operand));
         combs.for_each(|comb| comb.places.each(|range| bytes.add(range)));
         bytes.finish()

@@ -155,7 +155,7 @@ mod tests {
         let comb = runs.combs().next().expect("one comb");
         for bytes in (0x0ff0..0x1100).flat_map(|start| (1..12).map(move |size| Range::new(start, size))) {
             let met: Vec<_> = runs.meeting(comb, bytes).map(|(run, _)| run).collect();
-            let all = comb.teeth().filter(|run| run.meets(bytes)).map(|run| run.cut(bytes));
+            let all = comb.ranges().filter(|run| run.meets(bytes)).map(|run| run.cut(bytes));
             assert_eq!(met, all.collect::<Vec<_>>());
         }
     }

@@ -161,13 +161,17 @@ impl Gathered {
         let apart =
             self.done.windows(2).all(|two| two[0].0.at(two[0].0.count - 1).end < two[1].0.first.start);
         if !apart || !self.scattered.is_sorted_by_key(|place| place.start) {
-            // Members of structures that lie together, say, which were accessed one after the other.
             let mut all: Vec<(Range, AgentId)> = Vec::new();
             self.each(|range, by| all.push((range, by)));
             all.sort_by_key(|(range, _)| range.start);
-            self = Gathered::default();
-            all.into_iter().for_each(|(range, by)| self.add(range, by));
-            self.complete();
+            if all.windows(2).all(|two| two[0].0.end < two[1].0.start) {
+                self.scattered.sort_by_key(|place| place.start);
+            } else {
+                // Members of structures that lie together, say, which were accessed one after the other.
+                self = Gathered::default();
+                all.into_iter().for_each(|(range, by)| self.add(range, by));
+                self.complete();
+            }
         }
         let (few, many) = match self.scattered.len() < FEW as usize {
             true => (self.scattered, None),
@@ -203,5 +207,16 @@ mod tests {
         }
         let all: Vec<Places> = gathered.finish().collect();
         assert_eq!(all, [Places::one(Range::new(0x1000, 48 * 128), 0)]);
+    }
+
+    /// Of structures of four vectors the first and the third are accessed.
+    #[test]
+    fn members_that_lie_apart_are_a_comb_each() {
+        let mut gathered = Gathered::default();
+        for (member, lane) in (0..2).flat_map(|member| (0..100).map(move |lane| (member, lane))) {
+            gathered.add(Range::new(0x1000 + 64 * u64::from(lane) + 32 * member, 16), lane);
+        }
+        let counts: Vec<u32> = gathered.finish().map(|places| places.count()).collect();
+        assert_eq!(counts, [100, 100]);
     }
 }

@@ -27,7 +27,7 @@ impl Alike {
     fn of((operand, combs): (Operand, Vec<&Comb>)) -> Alike {
         let spans = combs.iter().map(|comb| comb.span());
         let span = spans.reduce(|a, b| Range { start: a.start.min(b.start), end: a.end.max(b.end) });
-        let mut bytes = byte_set::Gathered::default();
+        let mut bytes = byte_set::Builder::default();
         combs.iter().for_each(|comb| comb.places.each(|range| bytes.add(range)));
         Alike {
             operand,

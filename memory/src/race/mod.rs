@@ -73,7 +73,7 @@ pub use histories::Histories;
 pub use order::{Known, Later, Order, Record, StaticAccess};
 pub use owned::{OwnAccess, Owned, States};
 pub use release_sequence::ReleaseSequence;
-pub use shadow::{CellRun, HALF_RUN, PAGE_BYTES, RUN, Shadow, is_upper};
+pub use shadow::{CellRun, PAGE_BYTES, RUN, Shadow};
 pub use slice::{Pair, Slice, Space, Trace};
 pub use split::{Split, bytes_of, readers, unwritten, writes};
 pub use standing::Standing;

@@ -48,14 +48,6 @@ enum How {
     Expanded,
 }
 
-/// Bytes of half a run.
-pub const HALF_RUN: u64 = 2 * RUN as u64;
-
-/// Whether half a run that begins at this address is the upper one.
-pub fn is_upper(at: u64) -> bool {
-    !at.is_multiple_of(2 * HALF_RUN)
-}
-
 /// Consecutive aligned words.
 #[derive(Clone)]
 pub struct CellRun {
@@ -113,22 +105,15 @@ impl CellRun {
         self.whole_of(Unit::Words(words as u8))
     }
 
-    /// The cell that stands for all halves, unless each word has its own cells.
+    /// The cell that stands for all halves (2 bytes), or for all bytes (1) of the lower or upper half of the
+    /// run, unless each word has its own cells.
     #[inline(always)]
-    pub fn whole_of_halves(&mut self) -> Option<&mut Cell> {
-        self.whole_of(Unit::Half)
-    }
-
-    /// The cell that stands for all bytes of the run's lower or upper half, and the values before the last
-    /// write of the half's words, unless each word has its own cells.
-    #[inline(always)]
-    pub fn half_of_bytes(&mut self, upper: bool) -> Option<(&mut Cell, &mut [u32])> {
-        self.whole_of(Unit::Byte)?;
-        let (low, high) = self.before.get_or_insert_default().split_at_mut(RUN / 2);
-        match upper {
-            true => Some((self.upper.as_deref_mut()?, high)),
-            false => Some((&mut self.first, low)),
+    pub fn whole_of_parts(&mut self, bytes: u32, upper: bool) -> Option<&mut Cell> {
+        if bytes == 2 {
+            return self.whole_of(Unit::Half);
         }
+        self.whole_of(Unit::Byte)?;
+        if upper { self.upper.as_deref_mut() } else { Some(&mut self.first) }
     }
 
     /// Calls `each` for the parts of a run that is whole and begins with this word which have one cell: the
@@ -403,23 +388,6 @@ impl Shadow {
             run.parts(word, |start, end, cell| early.note((start, end), cell));
         }
         run
-    }
-
-    /// The cell of the bytes of half a run, which begin at this address, as [`CellRun::half_of_bytes`] has
-    /// it.
-    #[inline]
-    pub fn half_run(&mut self, at: u64) -> Option<(&mut Cell, &mut [u32])> {
-        self.run(at / 4).half_of_bytes(is_upper(at))
-    }
-
-    /// The same for bytes that are about to be written.
-    #[inline]
-    pub fn half_run_to_write(&mut self, at: u64) -> Option<(&mut Cell, &mut [u32])> {
-        let page = self.page_of(at / 4);
-        let run = &mut self.pages[page].runs[(at / 4) as usize % CELLS / RUN];
-        let half = run.half_of_bytes(is_upper(at))?;
-        self.early.note((at, at + HALF_RUN), half.0);
-        Some(half)
     }
 
     /// The run of the word at `address / 4`, whose words are not owned, and the cells of parts.

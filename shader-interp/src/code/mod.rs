@@ -102,6 +102,14 @@ pub struct Code {
 }
 
 impl Code {
+    /// What a vector register holds in every lane, if that is a constant.
+    pub fn constant(&self, register: u32) -> Option<u32> {
+        match self.pins.get(register as usize)? {
+            Pin::Word(word) => Some(*word),
+            _ => None,
+        }
+    }
+
     /// Which lane each invocation of a workgroup is.
     pub fn placement(&self) -> Placement {
         let [width, height, _] = self.shader.local_size;

@@ -12,7 +12,7 @@ use super::operation::*;
 use super::registers::{Part, RUNNING_MASK, STATE, Source};
 use super::sample::SampleAccess;
 use super::state;
-use crate::code::{Code, Inst, Opcode, Pin};
+use crate::code::{Code, Inst, Opcode};
 use crate::math::format::{self, Aspect, FormatInfo, Numeric};
 use crate::ops::image::raster::{Component, Kind, Raster, Texel};
 use iced_x86::{Code as X86, Instruction, MemoryOperand, Register};
@@ -55,7 +55,9 @@ impl TexelAccess {
         let fits = match does {
             Texel::Read => rest.is_empty(),
             // Which level it is, the image's raster says.
-            Texel::ReadLevel => rest.len() <= 1 && rest.iter().all(|register| is_constant(code, *register)),
+            Texel::ReadLevel => {
+                rest.len() <= 1 && rest.iter().all(|register| code.constant(*register).is_some())
+            }
             Texel::Write => rest.len() <= 4,
             Texel::Modify(op) => {
                 let operands = if op == AtomicOp::CompareExchange { 2 } else { 1 };
@@ -126,7 +128,7 @@ impl ImageAccess {
         let entry = code.images.get(inst.imm as usize).filter(|_| inst.op == Opcode::Image)?;
         let (first, count) = (entry.results.0 as u16, entry.results.1 as u16);
         let known = kinds.get(inst.imm as usize).is_some_and(|kind| *kind != Kind::NONE);
-        let first_level = entry.arguments.iter().all(|register| is_zero(code, *register));
+        let first_level = entry.arguments.iter().all(|register| code.constant(*register) == Some(0));
         let size = entry.instruction.asks_size() && first_level && known && count <= 3;
         size.then_some(ImageAccess::Size(inst.imm as usize, first, count))
     }
@@ -138,14 +140,6 @@ impl ImageAccess {
 }
 
 /// Whether a register is a constant, 0.
-fn is_zero(code: &Code, register: u32) -> bool {
-    code.pins.get(register as usize) == Some(&Pin::Word(0))
-}
-
-fn is_constant(code: &Code, register: u32) -> bool {
-    matches!(code.pins.get(register as usize), Some(Pin::Word(_)))
-}
-
 /// Calls `each` with the vector registers of an image operation: whether it is read, whether it is written.
 pub(super) fn registers(code: &Code, inst: &Inst, each: &mut impl FnMut(u16, bool, bool)) {
     if inst.op == Opcode::Image {

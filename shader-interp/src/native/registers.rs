@@ -7,7 +7,7 @@ use super::assembler::Assembler;
 use super::image;
 use super::memory::Access;
 use super::operation::{Constant, Form, LOAD, Operation, STORE};
-use crate::code::{Code, Inst, Opcode, OperandKind, Pin};
+use crate::code::{Code, Inst, Opcode, OperandKind};
 use crate::ops::image::raster::Kind;
 use iced_x86::{Code as X86, Instruction, MemoryOperand, Register};
 use rustc_hash::FxHashMap;
@@ -137,14 +137,6 @@ pub(super) struct Part<'a> {
     pub reads: Vec<bool>,
 }
 
-/// What a pinned register holds in every lane, if that is a constant.
-pub fn known(code: &Code, register: u16) -> Option<u32> {
-    match code.pins.get(register as usize) {
-        Some(Pin::Word(word)) => Some(*word),
-        _ => None,
-    }
-}
-
 impl<'a> Part<'a> {
     pub fn new(asm: Assembler, form: Form, code: &'a Code, images: Vec<Kind>) -> Part<'a> {
         Part {
@@ -210,7 +202,7 @@ impl<'a> Part<'a> {
 
     /// What a pinned register holds in every lane, if that is a constant.
     pub fn known(&self, register: u16) -> Option<u32> {
-        known(self.code, register)
+        self.code.constant(register.into())
     }
 
     /// Values of `registers` stay in the host's registers from here on, in those of the highest numbers.

@@ -37,7 +37,7 @@ impl State {
         if aliases.is_empty() {
             return None;
         }
-        let touched = || accesses.combs().flat_map(Comb::teeth).filter(|range| aliases.touch(*range));
+        let touched = || accesses.combs().flat_map(Comb::ranges).filter(|range| aliases.touch(*range));
         touched().next()?;
         let of = |(range, operand): (Range, Operand)| {
             aliases.in_memory(&[range]).into_iter().map(move |range| (range, operand))

@@ -6,7 +6,7 @@ use super::super::words::{Place, Words};
 use super::FastPath;
 use crate::access::Access;
 use crate::plain;
-use crate::race::{Cell, CellRun, HALF_RUN, RUN};
+use crate::race::{Cell, RUN};
 use crate::raw;
 use crate::system::{LANES, Lanes, Mask};
 use smallvec::SmallVec;
@@ -17,6 +17,12 @@ use std::sync::atomic::Ordering;
 #[inline(always)]
 fn may_split(core: &Core) -> impl Fn(&Cell) -> bool {
     |cell| cell.write.kind == 0 || !core.kinds.get(cell.write.kind).atomic
+}
+
+/// The first word of the run that a word is in.
+#[inline(always)]
+fn first_of_run(word: u64) -> u64 {
+    word / RUN as u64 * RUN as u64
 }
 
 impl<const NEAR: bool> FastPath<'_, NEAR> {
@@ -37,27 +43,15 @@ impl<const NEAR: bool> FastPath<'_, NEAR> {
         }
         let inside = place.aligned_to::<BYTES>(components) & mask;
         plain::load_view(place.view, place.offset, place.immediate, inside, access, out);
-        if BYTES == 2
-            && self.alike
+        if self.alike
             && components == 1
             && inside == Mask::MAX
-            && let Some((word, _)) = place.run_of_units(&place.offset.0)
-            && let Some(cell) = cells.run(word).and_then(CellRun::whole_of_halves)
+            && let Some((word, _)) = place.run_of_units(&place.offset.0, LANES as u64 * size)
+            && let Some(run) = cells.run(first_of_run(word))
+            && let Some(cell) = run.whole_of_parts(BYTES, first_of_run(word) < word)
         {
-            let bytes = 4 * word..4 * (word + RUN as u64);
-            let undefined = place.is_undefined(&core.unwritten, cell, bytes);
-            if self.read(core, cell, 0, undefined) {
-                return 0;
-            }
-        }
-        if BYTES == 1
-            && self.alike
-            && components == 1
-            && inside == Mask::MAX
-            && let Some((at, _)) = place.half_of_bytes()
-            && let Some((cell, _)) = cells.half_run(at)
-        {
-            let undefined = place.is_undefined(&core.unwritten, cell, at..at + HALF_RUN);
+            let undefined =
+                place.is_undefined(&core.unwritten, cell, 4 * word..4 * word + LANES as u64 * size);
             if self.read(core, cell, 0, undefined) {
                 return 0;
             }
@@ -113,19 +107,10 @@ impl<const NEAR: bool> FastPath<'_, NEAR> {
         if !place.view.address.is_multiple_of(size) {
             return mask;
         }
-        if BYTES == 2
-            && self.alike
+        if self.alike
             && components == 1
             && mask == Mask::MAX
-            && self.store_run(core, cells, place, &value[0])
-        {
-            return 0;
-        }
-        if BYTES == 1
-            && self.alike
-            && components == 1
-            && mask == Mask::MAX
-            && self.store_bytes(core, cells, place, &value[0])
+            && self.store_run::<C, BYTES>(core, cells, place, &value[0])
         {
             return 0;
         }
@@ -167,48 +152,34 @@ impl<const NEAR: bool> FastPath<'_, NEAR> {
         todo
     }
 
-    /// All lanes store one value each to consecutive halves. Whether that was the common case.
+    /// All lanes store one value each to consecutive halves, or bytes. Whether that was the common case.
     #[inline(always)]
-    fn store_run<C: Words>(&mut self, core: &Core, cells: &mut C, place: &Place<'_>, value: &Lanes) -> bool {
-        let Some((word, offset)) = place.run_of_units(&place.offset.0) else { return false };
-        let Some(run) = cells.run_to_write(word) else { return false };
-        let Some(cell) = run.whole_of_halves() else { return false };
-        if !self.overwrites(core, cell, 0) {
-            return false;
-        }
-        self.count(core, cell, 0, (LANES as u64, 1));
-        cell.overwrite(self.record(0), 0);
-        raw::copy_words_out(place.view, offset, run.before());
-        let mut words = [0; RUN];
-        for k in 0..LANES / 2 {
-            words[k] = value.0[2 * k] & 0xffff | value.0[2 * k + 1] << 16;
-        }
-        raw::copy_words_in(place.view, offset, &words);
-        true
-    }
-
-    /// All lanes store one value each to consecutive bytes. Whether that was the common case.
-    #[inline(always)]
-    fn store_bytes<C: Words>(
+    fn store_run<C: Words, const BYTES: u32>(
         &mut self,
         core: &Core,
         cells: &mut C,
         place: &Place<'_>,
         value: &Lanes,
     ) -> bool {
-        let Some((at, offset)) = place.half_of_bytes() else { return false };
-        let Some((cell, before)) = cells.half_run_to_write(at) else { return false };
+        let bytes = LANES * BYTES as usize;
+        let Some((word, offset)) = place.run_of_units(&place.offset.0, bytes as u64) else { return false };
+        let first = first_of_run(word);
+        let Some(run) = cells.run_to_write(first) else { return false };
+        let Some(cell) = run.whole_of_parts(BYTES, first < word) else { return false };
         if !self.overwrites(core, cell, 0) {
             return false;
         }
         self.count(core, cell, 0, (LANES as u64, 1));
         cell.overwrite(self.record(0), 0);
-        raw::copy_words_out(place.view, offset, before);
-        let mut words = [0; LANES / 4];
-        for (k, word) in words.iter_mut().enumerate() {
-            *word = (0..4).fold(0, |word, byte| word | (value.0[4 * k + byte] & 0xff) << (8 * byte));
+        let (from, count) = ((word - first) as usize, bytes / 4);
+        raw::copy_words_out(place.view, offset, &mut run.before()[from..from + count]);
+        let (mut words, per_word) = ([0; RUN], 4 / BYTES as usize);
+        for (word, lanes) in words.iter_mut().zip(value.0.chunks_exact(per_word)) {
+            for (k, lane) in (0..).zip(lanes) {
+                *word |= (lane & (u32::MAX >> (32 - 8 * BYTES))) << (8 * BYTES * k);
+            }
         }
-        raw::copy_words_in(place.view, offset, &words);
+        raw::copy_words_in(place.view, offset, &words[..count]);
         true
     }
 

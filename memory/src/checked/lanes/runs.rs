@@ -59,7 +59,7 @@ impl<const NEAR: bool> FastPath<'_, NEAR> {
         if mask >> lane & lanes(COUNT) != lanes(COUNT) {
             return None;
         }
-        place.run_of_units::<COUNT>(place.offset.0[lane..].first_chunk()?)
+        place.run_of_units::<COUNT>(place.offset.0[lane..].first_chunk()?, 4 * RUN as u64)
     }
 
     /// Reads the runs of which `COUNT` lanes access `WORDS` words each; returns the lanes that are left.

@@ -46,7 +46,7 @@ fn a_run_of_which_agents_access_several_words_each_expands_so() {
         let run = shadow.run(16);
         run.whole(words).unwrap().write = Record { agent: 32, time: 2, kind: 1 };
         run.before()[13] = 7;
-        assert!(run.whole(3).is_none() && run.whole_of_halves().is_none());
+        assert!(run.whole(3).is_none() && run.whole_of_parts(2, false).is_none());
         let cell = *shadow.cell(16 + 13);
         assert_eq!((cell.write, cell.before), (Record { agent, time: 2, kind: 1 }, 7));
     }
@@ -57,10 +57,10 @@ fn a_run_of_halves_expands_to_words_that_are_split() {
     let mut shadow = Shadow::default();
     shadow.forget();
     let run = shadow.run(16);
-    run.whole_of_halves().unwrap().write = Record { agent: 32, time: 2, kind: 1 };
+    run.whole_of_parts(2, false).unwrap().write = Record { agent: 32, time: 2, kind: 1 };
     run.before()[5] = 0x0007_0008;
     assert!(run.whole(1).is_none());
-    assert!(shadow.run(32).whole_of_halves().is_some() && shadow.run(32).whole(1).is_some());
+    assert!(shadow.run(32).whole_of_parts(2, false).is_some() && shadow.run(32).whole(1).is_some());
     let (cell, split) = shadow.cell_and_split(21);
     let halves = split.peek(cell).unwrap().iter().map(|half| (half.write.agent, half.before));
     assert!(halves.eq([(42, 0x0007_0008), (43, 0x0007_0008)]));
@@ -76,11 +76,11 @@ fn a_run_of_bytes_has_a_cell_for_each_half() {
     let mut shadow = Shadow::default();
     shadow.forget();
     let record = |agent| Record { agent, time: 2, kind: 1 };
-    let (cell, before) = shadow.half_run_to_write(96).expect("nobody was there");
-    cell.write = record(32);
-    before[1] = 0x0a0b_0c0d;
-    assert!(shadow.run(16).whole(1).is_none() && shadow.run(16).whole_of_halves().is_none());
-    assert!(shadow.half_run(64).is_some_and(|(cell, _)| cell.is_empty()));
+    let run = shadow.run_to_write(16);
+    run.whole_of_parts(1, true).expect("nobody was there").write = record(32);
+    run.before()[9] = 0x0a0b_0c0d;
+    assert!(shadow.run(16).whole(1).is_none() && shadow.run(16).whole_of_parts(2, false).is_none());
+    assert!(shadow.run(16).whole_of_parts(1, false).is_some_and(|cell| cell.is_empty()));
     let mut told = Vec::new();
     shadow.touched(|start, end, cell| told.push((start, end, cell.write.agent)));
     assert!(told.contains(&(96, 128, 32)), "{told:?}");
@@ -88,7 +88,7 @@ fn a_run_of_bytes_has_a_cell_for_each_half() {
     let bytes = split.peek(cell).unwrap().iter().map(|byte| (byte.write.agent, byte.before));
     assert!(bytes.eq((36..40).map(|agent| (agent, 0x0a0b_0c0d))));
     assert!(shadow.cell(16).is_empty());
-    assert!(shadow.half_run(96).is_none());
+    assert!(shadow.run(16).whole_of_parts(1, true).is_none());
     shadow.forget();
     assert!(shadow.run(16).whole(1).is_some());
 }

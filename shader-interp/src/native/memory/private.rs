@@ -1,6 +1,5 @@
 //! Private memory, which has a register for each word.
 
-use super::super::registers::known;
 use super::*;
 
 /// Where a component is whose offset is known when the code is made.
@@ -20,12 +19,10 @@ impl Access {
             false => Known::Outside,
         }
     }
-}
 
-impl Access {
     /// Whether it is outside of its variable, if the offset is one that is known when the code is made.
     pub(super) fn is_outside(&self, code: &Code) -> Option<bool> {
-        let offset = known(code, self.offset)?;
+        let offset = code.constant(self.offset.into())?;
         Some(matches!(self.known(offset), Known::Outside))
     }
 }

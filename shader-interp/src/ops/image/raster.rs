@@ -5,7 +5,7 @@
 use super::address::{Shape, Texels, along, to_mask};
 use super::footprint::Sampling;
 use super::{ImageInstruction, Operation, clear_outside, ycbcr};
-use crate::code::{ElementIndex, ImageEntry, Pin, Program};
+use crate::code::{ElementIndex, ImageEntry, Program};
 use crate::interface::{Descriptor, Reduction, Resources, Sampler};
 use crate::ir::{ImageDim, ImageOperand, ImageSampling, Scalar};
 use crate::math::format::FormatInfo;
@@ -69,7 +69,7 @@ impl<'a> Raster<'a> {
         let image = descriptor(resources, entry.instruction.image.binding, entry.element)?;
         let texels = texels(&entry.instruction, image)?;
         let level = match entry.arguments.get(entry.instruction.coordinates()) {
-            Some(register) => constant(program, *register).filter(|level| *level < texels.levels())?,
+            Some(register) => program.constant(*register).filter(|level| *level < texels.levels())?,
             None => 0,
         };
         Raster::of_level(&texels, level)
@@ -159,19 +159,11 @@ fn level(
     let instruction = &entry.instruction;
     let reference = usize::from(instruction.image.sampling.reference);
     let lod = *entry.arguments.get(instruction.coordinates() + reference)?;
-    let lod = constant(program, lod)?;
+    let lod = program.constant(lod)?;
     let (active, unbound) = (Lanes::ZERO, Cell::new(0));
     let of = Sampling { instruction, texels, sampler, axes, is_cube: false, active, unbound };
     let (level, rest, linear) = of.level_of(f32::from_bits(lod));
     (rest == 0.0).then_some((level, linear))
-}
-
-/// What a register holds in every lane, if that is a constant.
-fn constant(program: &Program, register: u32) -> Option<u32> {
-    match program.pins.get(register as usize)? {
-        Pin::Word(word) => Some(*word),
-        _ => None,
-    }
 }
 
 /// The texels of an image, if it may be of the case.
