@@ -29,8 +29,23 @@ impl Lowerer<'_> {
     /// Instructions that a row of the table names; false if none does.
     pub fn op_by_component(&mut self, i: &Instruction<'_>) -> Result<bool, CompileError> {
         let Some((alu, swapped)) = by_component(i.op) else { return Ok(false) };
+        let alu = self.of_bools(i, alu)?;
         self.by_component(i, alu, 3, swapped)?;
         Ok(true)
+    }
+
+    /// Bitwise operations on Booleans are the logical ones. They are not valid, but taichi writes them, and
+    /// drivers take them.
+    fn of_bools(&mut self, i: &Instruction<'_>, alu: Alu) -> Result<Alu, CompileError> {
+        let logical = match alu {
+            Alu::And => Alu::LogicalAnd,
+            Alu::Or => Alu::LogicalOr,
+            Alu::Xor => Alu::LogicalNotEqual,
+            Alu::Not => Alu::LogicalNot,
+            _ => return Ok(alu),
+        };
+        let bools = self.operand(i, 3)?.iter().all(|&value| self.b.scalar(value) == Scalar::Bool);
+        Ok(if bools { logical } else { alu })
     }
 
     /// An operation on each component of the operands from word `first` on.
