@@ -223,6 +223,7 @@ impl Core {
             stale_budget: budget,
             floor: found.overruled,
             fresh,
+            tells: !found.racing.is_empty(),
         };
         let mut floors = |index: Option<usize>| self.floors(number, &load, who, index, &clocks);
         let chosen = chosen.and_then(|choice| {

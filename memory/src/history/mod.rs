@@ -19,6 +19,8 @@
 mod again;
 mod forgotten;
 mod places;
+#[cfg(test)]
+mod tests;
 
 pub use places::Update;
 
@@ -129,6 +131,8 @@ pub struct Load {
     pub floor: Position,
     /// Entries of a smaller sequence are not old to this agent and instruction.
     pub fresh: u64,
+    /// All values that it may read are asked for.
+    pub tells: bool,
 }
 
 impl Load {
@@ -143,6 +147,7 @@ impl Load {
             stale_budget: u32::MAX,
             floor: 0,
             fresh: 0,
+            tells: true,
         }
     }
 }
@@ -158,7 +163,7 @@ pub struct Loaded {
     pub seen: [Position; 4],
     /// The entry read, if it is one write for all bytes.
     pub from: Option<usize>,
-    /// All values that were admissible, oldest first, without repetition.
+    /// All values that were admissible, oldest first, without repetition; none unless they are asked for.
     pub admissible: Vec<u32>,
 }
 
@@ -495,6 +500,9 @@ impl History {
         floors: &mut dyn FnMut(Option<usize>) -> [Position; 4],
         pick: &mut dyn FnMut(usize) -> usize,
     ) -> Loaded {
+        if let Some(loaded) = self.oldest_or_newest(load, newest, floors) {
+            return loaded;
+        }
         let mut found = self.candidates(load, newest, floors);
         let index = match load.policy {
             _ if found.len() == 1 => 0,
@@ -511,6 +519,43 @@ impl History {
         let mut loaded = found.swap_remove(index);
         loaded.admissible = admissible;
         loaded
+    }
+
+    /// The first or the last of [`History::candidates`], where others need not be made to know which it is:
+    /// an atomic load of which each entry has all bytes.
+    fn oldest_or_newest(
+        &self,
+        load: &Load,
+        newest: u32,
+        floors: &mut dyn FnMut(Option<usize>) -> [Position; 4],
+    ) -> Option<Loaded> {
+        let whole = self.entries.iter().all(|entry| entry.bytes & load.bytes == load.bytes);
+        if load.tells || !load.atomic || !whole {
+            return None;
+        }
+        let last = self.entries.len().checked_sub(1)?;
+        let index = match load.policy {
+            ValuePolicy::Latest => Some(last),
+            ValuePolicy::Stale | ValuePolicy::Varied if !load.acquires => {
+                let of_byte =
+                    |(b, floor): (usize, Position)| if load.bytes >> b & 1 != 0 { floor } else { 0 };
+                let floor = floors(None).into_iter().enumerate().map(of_byte).max()?;
+                match self.before_position >= floor {
+                    true => None,
+                    false => {
+                        Some(self.entries.iter().position(|entry| entry.position >= floor).unwrap_or(last))
+                    }
+                }
+            }
+            _ => return None,
+        };
+        let (value, saw) = match index {
+            Some(index) => (self.entries[index].value, self.entries[index].position),
+            None => (self.before, self.before_position),
+        };
+        let value = newest & !bits(load.bytes) | value & bits(load.bytes);
+        let seen = std::array::from_fn(|b| if load.bytes >> b & 1 != 0 { saw } else { 0 });
+        Some(Loaded { value, saw, seen, from: index, admissible: Vec::new() })
     }
 
     /// Whether an acquire that reads one of the entries of these bytes may learn something.
