@@ -2,7 +2,7 @@
 
 use crate::code::{Code, Marked};
 use crate::exec::level::Level;
-use crate::ops::image::raster::Kind;
+use crate::ops::image::kind::Kind;
 use crate::tier::Tier;
 
 /// Machine code of a program: there is none.

@@ -87,9 +87,15 @@ impl Progress {
 
     /// Compiles the program, if nobody has.
     pub fn compile(&self, context: &Context<'_>, level: Level, tier: Tier) {
-        let images = context.rasters.iter().map(|raster| raster.kind).collect();
+        let of_slots = context.rasters.iter().take(context.program.images.len());
+        let images = of_slots.map(|raster| raster.kind).collect();
         self.code.get_or_init(|| NativeCode::new(context.program, images, level, tier));
     }
+}
+
+/// Whether machine code has been made of a program.
+pub fn is_compiled(program: &Program) -> bool {
+    Progress::of(program).code().is_some()
 }
 
 /// Why the host refuses executable memory, if it does so, so that all programs stay in the interpreter: to

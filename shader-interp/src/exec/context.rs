@@ -15,7 +15,7 @@ pub(crate) struct Context<'a> {
     pub resources: &'a Resources,
     /// Memory of [`Code::views`](crate::code::Code).
     pub views: Vec<MemoryView<'a>>,
-    /// Texels of [`Code::images`](crate::code::Code).
+    /// Texels of [`Code::images`](crate::code::Code), as [`Raster::all`] says.
     pub rasters: Vec<Raster<'a>>,
     pub launch: Launch,
     /// Where DebugPrintf goes.
@@ -39,7 +39,7 @@ impl<'a> Context<'a> {
             program,
             resources,
             views: views.collect(),
-            rasters: program.images.iter().map(|entry| Raster::of(program, entry, resources)).collect(),
+            rasters: Raster::all(program, resources),
             launch: Launch::new(program, grid),
             prints: None,
             tier: Tier::Interpreter,

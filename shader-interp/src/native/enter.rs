@@ -107,7 +107,7 @@ fn state(
             && strand.masks.len() == program.masks as usize
             && strand.private.len() == (program.shader.private_bytes as usize).div_ceil(4)
             && context.views.len() == program.views.len()
-            && context.rasters.len() == program.images.len()
+            && context.rasters.len() >= program.images.len()
             && (strand.pc as usize) < code.entries.len()
             && code.entries.len() == program.code.len()
     );
@@ -120,6 +120,9 @@ fn state(
         private: strand.private.as_mut_ptr(),
         views: context.views.as_ptr().cast(),
         rasters: context.rasters.as_ptr().cast(),
+        chosen: std::ptr::null(),
+        chooses: 0,
+        waits: 0,
         reached: std::ptr::null(),
         workgroup,
         rows,

@@ -14,7 +14,8 @@ use super::sample::SampleAccess;
 use super::state;
 use crate::code::{Code, Inst, Opcode};
 use crate::math::format::{self, Aspect, FormatInfo, Numeric};
-use crate::ops::image::raster::{Component, Kind, Raster, Texel};
+use crate::ops::image::kind::{Component, Kind};
+use crate::ops::image::raster::{Raster, Texel};
 use iced_x86::{Code as X86, Instruction, MemoryOperand, Register};
 use pellucid_memory::access::AtomicOp;
 use pellucid_memory::system::MemoryView;
@@ -25,8 +26,11 @@ pub(super) struct TexelAccess {
     /// Its number in [`Code::images`].
     slot: usize,
     does: Texel,
-    /// The registers of the coordinates, at least one.
+    /// The registers of the coordinates, at least one, and of the level that lanes choose.
     at: SmallVec<[u16; 3]>,
+    level: Option<u16>,
+    /// Coordinates without the layer.
+    axes: usize,
     /// What the code is made for.
     kind: Kind,
     info: &'static FormatInfo,
@@ -54,10 +58,7 @@ impl TexelAccess {
         let (at, rest) = entry.arguments.split_at_checked(entry.instruction.coordinates())?;
         let fits = match does {
             Texel::Read => rest.is_empty(),
-            // Which level it is, the image's raster says.
-            Texel::ReadLevel => {
-                rest.len() <= 1 && rest.iter().all(|register| code.constant(*register).is_some())
-            }
+            Texel::ReadLevel => rest.len() <= 1,
             Texel::Write => rest.len() <= 4,
             Texel::Modify(op) => {
                 let operands = if op == AtomicOp::CompareExchange { 2 } else { 1 };
@@ -68,12 +69,17 @@ impl TexelAccess {
         if !fits || !(1..=3).contains(&at.len()) {
             return None;
         }
+        // Which level a constant one is, the image's raster says.
+        let level =
+            rest.first().filter(|register| does == Texel::ReadLevel && code.constant(**register).is_none());
         let registers = |list: &[u32]| list.iter().map(|register| *register as u16).collect::<SmallVec<_>>();
         Some(TexelAccess {
             slot,
             does,
             kind,
             at: at.iter().map(|register| *register as u16).collect(),
+            level: level.map(|register| *register as u16),
+            axes: entry.instruction.axes(),
             info,
             values: if reads { SmallVec::new() } else { registers(rest) },
             results: (entry.results.0 as u16, (entry.results.1 as usize).min(4)),
@@ -107,6 +113,15 @@ pub(super) fn is_read(info: &FormatInfo) -> bool {
     numeric && whole && aspect && info.compression.is_none() && !info.is_64_bit()
 }
 
+/// Lanes that choose among an array of images or samplers.
+#[derive(Clone, Copy)]
+pub(super) struct Choice {
+    /// The number of the instruction in [`Code::images`].
+    pub slot: usize,
+    /// The register with the element.
+    pub register: u16,
+}
+
 /// An image instruction that has an encoding.
 pub(super) enum ImageAccess {
     Texel(TexelAccess),
@@ -133,13 +148,28 @@ impl ImageAccess {
         size.then_some(ImageAccess::Size(inst.imm as usize, first, count))
     }
 
-    /// Whether it needs most host registers for itself.
-    pub fn is_large(&self) -> bool {
-        matches!(self, ImageAccess::Sample(_))
+    /// Whether it needs most host registers for itself, or lanes take turns.
+    pub fn is_large(&self, code: &Code) -> bool {
+        matches!(self, ImageAccess::Sample(_)) || self.choice(code).is_some()
+    }
+
+    fn slot(&self) -> usize {
+        match self {
+            ImageAccess::Texel(texel) => texel.slot,
+            ImageAccess::Sample(sample) => sample.slot,
+            ImageAccess::Size(slot, ..) => *slot,
+        }
+    }
+
+    /// How lanes choose the image, if they do.
+    pub fn choice(&self, code: &Code) -> Option<Choice> {
+        let slot = self.slot();
+        let entry = code.images.get(slot)?;
+        let (register, _) = entry.choice()?;
+        Some(Choice { slot, register: register as u16 })
     }
 }
 
-/// Whether a register is a constant, 0.
 /// Calls `each` with the vector registers of an image operation: whether it is read, whether it is written.
 pub(super) fn registers(code: &Code, inst: &Inst, each: &mut impl FnMut(u16, bool, bool)) {
     if inst.op == Opcode::Image {
@@ -152,27 +182,32 @@ pub(super) fn registers(code: &Code, inst: &Inst, each: &mut impl FnMut(u16, boo
 impl Part<'_> {
     /// A field of the instruction's image, whose table is in RAX.
     pub fn raster(&self, slot: usize, field: usize) -> MemoryOperand {
-        let at = slot * size_of::<Raster<'_>>() + field;
-        MemoryOperand::with_base_displ(Register::RAX, at as i64)
+        MemoryOperand::with_base_displ(Register::RAX, self.in_rasters(slot, field) as i64)
+    }
+
+    fn in_rasters(&self, slot: usize, field: usize) -> usize {
+        if self.choice.is_some() { field } else { slot * size_of::<Raster<'_>>() + field }
     }
 
     /// The same in every lane.
     pub fn raster_word(&self, slot: usize, field: usize) -> MemoryOperand {
-        spread_at(slot * size_of::<Raster<'_>>() + field)
+        spread_at(self.in_rasters(slot, field))
     }
 
-    /// RAX is where the table of rasters is.
+    /// RAX is where the table of rasters is; where lanes choose, where the chosen one is.
     pub fn rasters(&mut self) {
-        let rasters = MemoryOperand::with_base_displ(STATE, state::RASTERS as i64);
+        let from = if self.choice.is_some() { state::CHOSEN } else { state::RASTERS };
+        let rasters = MemoryOperand::with_base_displ(STATE, from as i64);
         self.asm.load(X86::Mov_r64_rm64, Register::RAX, rasters);
     }
 
     /// Jumps if the image is not of the kind that the code was made for.
     pub fn unless_kind(&mut self, image: &ImageAccess, other: Label) {
-        let (slot, kind) = match image {
-            ImageAccess::Texel(texel) => (texel.slot, texel.kind),
-            ImageAccess::Sample(sample) => (sample.slot, sample.kind),
-            ImageAccess::Size(slot, ..) => (*slot, Kind::NONE),
+        let slot = image.slot();
+        let kind = match image {
+            ImageAccess::Texel(texel) => texel.kind,
+            ImageAccess::Sample(sample) => sample.kind,
+            ImageAccess::Size(..) => Kind::NONE,
         };
         self.rasters();
         let found = self.raster(slot, Raster::KIND);
@@ -197,6 +232,25 @@ impl Part<'_> {
                 }
             }
         }
+        if self.choice.is_some() {
+            self.keep_others(image);
+        }
+    }
+
+    /// The lanes that do not take their turn keep what their results are.
+    fn keep_others(&mut self, image: &ImageAccess) {
+        let (first, count) = self.code.images[image.slot()].results;
+        let running = self.condition(RUNNING_MASK);
+        let others = self.host_mask_but(running);
+        let [to, from] = [others, running].map(|k| Register::K0 + u32::from(k));
+        self.asm.registers(X86::VEX_Knotw_kr_kr, to, from);
+        for register in first as u16..(first + count) as u16 {
+            if self.reads[usize::from(register)] {
+                let k = self.read(register);
+                let (to, before) = (self.host(k), self.file(register));
+                self.masked(others, Instruction::with2(LOAD.0, to, before));
+            }
+        }
     }
 
     fn texel(&mut self, image: &TexelAccess) {
@@ -214,23 +268,47 @@ impl Part<'_> {
         self.rasters();
         let to = Register::K0 + u32::from(inside);
         let (wide_t, wide_u) = (self.host(t), self.host(u));
+        let level = image.level.map(|register| self.read(register));
+        let less = X86::EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8;
+        if let Some(level) = level {
+            let (levels, level) = (self.raster_word(image.slot, Raster::LEVELS), self.host(level));
+            self.masked(running, Instruction::with4(less, to, level, levels, I_LESS));
+        }
         for (k, coordinate) in at.iter().enumerate() {
             let along = |field: usize| field + k * size_of::<u32>();
             let of = self.host(*coordinate);
-            let extent = self.raster_word(image.slot, along(Raster::EXTENT));
-            let code = X86::EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8;
-            let condition = if k == 0 { running } else { inside };
-            self.masked(condition, Instruction::with4(code, to, of, extent, I_LESS));
+            let condition = if k == 0 && level.is_none() { running } else { inside };
+            let of_lane = level.filter(|_| k < image.axes);
+            if of_lane.is_some() {
+                self.extent(image.slot, (k, of_lane), u);
+                self.masked(condition, Instruction::with4(less, to, of, wide_u, I_LESS));
+            } else {
+                let extent = self.raster_word(image.slot, along(Raster::EXTENT));
+                self.masked(condition, Instruction::with4(less, to, of, extent, I_LESS));
+            }
             if k == 0 {
                 self.by(SHL_BY, t, *coordinate, image.info.texel_bytes.trailing_zeros());
-            } else {
-                let pitch = self.raster_word(image.slot, along(Raster::PITCH));
-                self.asm.put(Instruction::with3(MUL.0, wide_u, of, pitch));
-                self.binary(ADD, t, t, Source::Host(u));
+                continue;
             }
+            match of_lane {
+                Some(level) => {
+                    self.of_level(image.slot, Raster::PITCHES[k - 1], level, u);
+                    self.binary(MUL, u, u, Source::Host(*coordinate));
+                }
+                None => {
+                    let pitch = self.raster_word(image.slot, along(Raster::PITCH));
+                    self.asm.put(Instruction::with3(MUL.0, wide_u, of, pitch));
+                }
+            }
+            self.binary(ADD, t, t, Source::Host(u));
         }
-        let start = self.raster_word(image.slot, Raster::START);
-        self.asm.put(Instruction::with3(ADD.0, wide_t, wide_t, start));
+        if let Some(level) = level {
+            self.of_level(image.slot, Raster::STARTS, level, u);
+            self.binary(ADD, t, t, Source::Host(u));
+        } else {
+            let start = self.raster_word(image.slot, Raster::START);
+            self.asm.put(Instruction::with3(ADD.0, wide_t, wide_t, start));
+        }
         self.raster_memory(image.slot);
         inside
     }
@@ -241,6 +319,30 @@ impl Part<'_> {
             let from = self.raster(slot, Raster::MEMORY + field);
             self.asm.load(X86::Mov_r64_rm64, to, from);
         }
+    }
+
+    /// A word of the raster, in every lane.
+    pub fn spread_field(&mut self, slot: usize, field: usize, to: u8) {
+        let (to, from) = (self.host(to), self.raster(slot, field));
+        self.asm.load(X86::EVEX_Vpbroadcastd_zmm_k1z_xmmm32, to, from);
+    }
+
+    /// Texels along axis `k`: of these levels, if they are not known.
+    pub fn extent(&mut self, slot: usize, (k, level): (usize, Option<u8>), to: u8) {
+        self.spread_field(slot, Raster::EXTENT + k * size_of::<u32>(), to);
+        if let Some(level) = level {
+            self.binary(SHR, to, to, Source::Host(level));
+            self.binary(S_MAX, to, to, Source::Constant(Constant::One));
+        }
+    }
+
+    /// What one of the view's tables of levels has for those of all lanes.
+    pub fn of_level(&mut self, slot: usize, table: usize, level: u8, to: u8) {
+        let view = self.raster(slot, Raster::VIEW);
+        self.asm.load(X86::Mov_r64_rm64, Register::RDX, view);
+        let table = MemoryOperand::with_base_displ(Register::RDX, table as i64);
+        let (to, level) = (self.host(to), self.host(level));
+        self.asm.put(Instruction::with3(X86::EVEX_Vpermd_zmm_k1z_zmm_zmmm512b32, to, level, table));
     }
 
     fn coordinates(&mut self, image: &TexelAccess) -> SmallVec<[u8; 3]> {

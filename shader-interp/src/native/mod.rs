@@ -31,7 +31,7 @@ mod translate;
 
 use crate::code::{Marked, Program, Space};
 use crate::exec::level::{Level, Set};
-use crate::ops::image::raster::Kind;
+use crate::ops::image::kind::Kind;
 use crate::tier::Tier;
 use executable::{Executable, Function};
 use operation::Form;

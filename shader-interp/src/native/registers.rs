@@ -4,11 +4,11 @@
 //! that is wanted for another value is taken from the one whose next use is farthest.
 
 use super::assembler::Assembler;
-use super::image;
+use super::image::{self, Choice};
 use super::memory::Access;
 use super::operation::{Constant, Form, LOAD, Operation, STORE};
 use crate::code::{Code, Inst, Opcode, OperandKind};
-use crate::ops::image::raster::Kind;
+use crate::ops::image::kind::Kind;
 use iced_x86::{Code as X86, Instruction, MemoryOperand, Register};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -25,7 +25,7 @@ pub(super) const FUEL: Register = Register::R15D;
 pub(super) const TESTED: Register = Register::ECX;
 
 /// Bytes of a vector register.
-const BYTES: i64 = 128;
+pub(super) const BYTES: i64 = 128;
 /// No host register.
 const NOWHERE: u8 = u8::MAX;
 /// No further use.
@@ -115,6 +115,8 @@ pub(super) struct Part<'a> {
     pub code: &'a Code,
     /// The kinds that its images are expected to be of (`Raster::kind`).
     pub images: Vec<Kind>,
+    /// How lanes choose the image of the instruction that code is made for now, if they do.
+    pub choice: Option<Choice>,
     /// The lanes that instructions are made for now.
     pub part: usize,
     place: Vec<u8>,
@@ -144,6 +146,7 @@ impl<'a> Part<'a> {
             form,
             code,
             images,
+            choice: None,
             part: 0,
             place: vec![NOWHERE; code.vectors as usize],
             held: [EMPTY; 32],
@@ -291,6 +294,11 @@ impl<'a> Part<'a> {
         let kept = body(self);
         self.locked = kept.iter().fold(locked, |locked, k| locked | 1 << k);
         kept
+    }
+
+    /// A host register that the instruction at hand has taken is free again.
+    pub fn free(&mut self, k: u8) {
+        self.locked &= !(1 << k);
     }
 
     /// Host registers that `body` takes are free again.

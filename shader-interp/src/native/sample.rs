@@ -1,8 +1,12 @@
-//! Sampling and gathers, for 16 lanes: of one level that is known when the code is made, in the formats whose
-//! conversions are a few instructions, with sampler address modes that stay inside the image.
+//! Sampling and gathers, for 16 lanes, in the formats whose conversions are a few instructions. Which level
+//! lanes read is known when the code is made, or [`levels`] finds it.
 //!
 //! The order of all operations is that of [`crate::ops::image`], so that the bits are the same: weights are
 //! products in double precision, sums of weighted texels begin with the first.
+
+mod cube;
+mod levels;
+mod mean;
 
 use super::image::is_read;
 use super::memory::Access;
@@ -11,8 +15,10 @@ use super::registers::{Part, RUNNING_MASK, Source};
 use crate::code::{Code, Inst, Opcode};
 use crate::interface::Reduction;
 use crate::math::format::{self, FormatInfo, Numeric};
-use crate::ops::image::raster::{Component, Filter, Kind, Raster};
+use crate::ops::image::kind::{Component, Filter, Kind, Levels};
+use crate::ops::image::raster::Raster;
 use iced_x86::{Code as X86, Instruction, Register};
+use levels::Wanted;
 use smallvec::SmallVec;
 
 /// A sampling instruction that has an encoding.
@@ -23,12 +29,15 @@ pub(super) struct SampleAccess {
     pub kind: Kind,
     filter: Filter,
     info: &'static FormatInfo,
+    /// Whether the image is a cube, or several, whose coordinates are directions.
+    cube: bool,
     /// The registers of coordinates, of the layer, of the reference value, and of offsets: one for each axis,
     /// or for each axis of each texel that is gathered.
     at: SmallVec<[u16; 3]>,
     layer: Option<u16>,
     reference: Option<u16>,
     shift: SmallVec<[u16; 3]>,
+    wanted: Wanted,
     gather: Option<usize>,
     /// The first result, and how many there are.
     results: (u16, usize),
@@ -36,7 +45,16 @@ pub(super) struct SampleAccess {
     border: [u32; 4],
 }
 
-/// Where the texels of a footprint are along one axis.
+/// Where the texels of a footprint are.
+struct Footprint {
+    axes: SmallVec<[Axis; 3]>,
+    /// Of cubes, whose footprints reach over edges: byte offsets of each texel.
+    places: SmallVec<[u8; 4]>,
+    /// Of cubes that are filtered linearly: the number of the texel that there is not, or -1.
+    corner: Option<u8>,
+}
+
+/// Where they are along one axis.
 #[derive(Clone, Copy)]
 struct Axis {
     /// Byte offsets of the lower and of the upper texels.
@@ -54,6 +72,7 @@ impl SampleAccess {
         let slot = inst.imm as usize;
         let entry = code.images.get(slot)?;
         let (axes, layered, how) = entry.instruction.sampling()?;
+        let cube = entry.instruction.is_cube();
         let kind = *kinds.get(slot)?;
         let (filter, number) = Filter::of(kind)?;
         let info = format::properties(number)?;
@@ -65,15 +84,18 @@ impl SampleAccess {
             |from: usize, count: usize| (from..from + count).map(register).collect::<Option<SmallVec<_>>>();
         let after = axes + usize::from(layered);
         let level = after + usize::from(how.reference);
+        let (wanted, after_level) = Wanted::of(how, axes, level, register)?;
         Some(SampleAccess {
             slot,
             kind,
             filter,
             info,
+            cube,
             at: registers(0, axes)?,
             layer: if layered { Some(register(axes)?) } else { None },
             reference: if how.reference { Some(register(after)?) } else { None },
-            shift: registers(level + 1, axes * usize::from(how.offsets))?,
+            shift: registers(after_level, axes * usize::from(how.offsets))?,
+            wanted,
             gather: how.gather.map(|k| usize::from(k.min(3))),
             results: (entry.results.0 as u16, (entry.results.1 as usize).min(4)),
             border: info.encode_words(filter.border.color(info)),
@@ -83,6 +105,11 @@ impl SampleAccess {
     /// What result or gathered component `k` is; comparisons are of the first one.
     fn component(&self, k: usize) -> Component {
         if self.reference.is_some() { Component::of(self.info, 0) } else { self.kind.component(self.info, k) }
+    }
+
+    /// Texels of a footprint on a face.
+    fn texels(&self) -> usize {
+        if self.filter.linear { 4 } else { 1 }
     }
 
     /// Whether each texel that is gathered has offsets of its own.
@@ -100,37 +127,67 @@ impl Part<'_> {
     /// The lanes of this part sample.
     pub fn sample(&mut self, access: &SampleAccess) {
         let reference = access.reference.map(|register| self.reference(access, register));
-        let (t, u) = (self.temporary(), self.temporary());
+        match access.gather {
+            Some(component) => self.gather_texels(access, component, reference),
+            None if access.filter.linear => self.mean(access, reference),
+            None => self.nearest(access, reference),
+        }
+    }
+
+    /// Two registers for use, and one for each word of a texel.
+    fn for_texels(&mut self, access: &SampleAccess) -> ((u8, u8), SmallVec<[u8; 4]>) {
         let count = usize::from(access.info.texel_bytes).div_ceil(4);
-        let words: SmallVec<[u8; 4]> = (0..count).map(|_| self.temporary()).collect();
+        let tu = (self.temporary(), self.temporary());
+        (tu, (0..count).map(|_| self.temporary()).collect())
+    }
+
+    /// *Texel Gathering*.
+    fn gather_texels(&mut self, access: &SampleAccess, component: usize, reference: Option<u8>) {
+        let ((t, u), words) = self.for_texels(access);
         let result = |k: usize| access.results.0 + k as u16;
-        if let Some(component) = access.gather.filter(|_| access.has_own_offsets()) {
+        if access.has_own_offsets() {
             for k in 0..access.results.1 {
                 self.for_a_while(|part| {
-                    let axes = part.footprint(access, k);
-                    part.tap(access, &axes, 0, &words, (t, u));
+                    let footprint = part.footprint(access, k, None);
+                    part.tap(access, &footprint, 0, &words, (t, u));
                     part.component(access, component, &words, (t, u), (result(k), reference));
                 });
             }
             return;
         }
-        let axes = self.footprint(access, 0);
-        let tap = |part: &mut Self, tap: usize| part.tap(access, &axes, tap, &words, (t, u));
-        match access.gather {
-            Some(component) => {
-                // (i0, j1), (i1, j1), (i1, j0), (i0, j0).
-                for (k, number) in [2, 3, 1, 0].into_iter().enumerate().take(access.results.1) {
-                    tap(self, number);
-                    self.component(access, component, &words, (t, u), (result(k), reference));
-                }
-            }
-            None if !access.filter.linear => {
-                tap(self, 0);
-                for k in 0..access.results.1 {
-                    self.component(access, k, &words, (t, u), (result(k), reference));
-                }
-            }
-            None => self.mean(access, &axes, &words, (t, u), reference),
+        let footprint = self.footprint(access, 0, None);
+        // (i0, j1), (i1, j1), (i1, j0), (i0, j0).
+        for (k, number) in [2, 3, 1, 0].into_iter().enumerate().take(access.results.1) {
+            self.tap(access, &footprint, number, &words, (t, u));
+            self.component(access, component, &words, (t, u), (result(k), reference));
+        }
+    }
+
+    /// The texel at the position, of two levels the mean.
+    fn nearest(&mut self, access: &SampleAccess, reference: Option<u8>) {
+        let level = self.level(access);
+        let ((t, u), words) = self.for_texels(access);
+        self.for_a_while(|part| {
+            let footprint = part.footprint(access, 0, level.map(|level| level.high));
+            part.tap(access, &footprint, 0, &words, (t, u));
+        });
+        if let Some(level) = level {
+            self.free(level.high);
+        }
+        let results = (0..access.results.1).map(|k| (k, access.results.0 + k as u16));
+        let Some(rest) = level.and_then(|level| level.rest) else {
+            return results.for_each(|(k, to)| {
+                self.component(access, k, &words, (t, u), (to, reference));
+            });
+        };
+        let lower: SmallVec<[u8; 4]> = words.iter().map(|_| self.temporary()).collect();
+        self.for_a_while(|part| {
+            let below = part.level_below(access);
+            let footprint = part.footprint(access, 0, Some(below));
+            part.tap(access, &footprint, 0, &lower, (t, u));
+        });
+        for (k, to) in results {
+            self.for_a_while(|part| part.between(access, k, [&words, &lower], rest, (t, u), (to, reference)));
         }
     }
 
@@ -167,8 +224,12 @@ impl Part<'_> {
         self.masked_zero(passes, one);
     }
 
-    /// Where the texels around all lanes' coordinates are, those of the offsets of number `set`.
-    fn footprint(&mut self, access: &SampleAccess, set: usize) -> SmallVec<[Axis; 3]> {
+    /// Where the texels around all lanes' coordinates are, those of the offsets of number `set`; at these
+    /// levels, if they are not known.
+    fn footprint(&mut self, access: &SampleAccess, set: usize, level: Option<u8>) -> Footprint {
+        if access.cube {
+            return self.footprint_on_faces(access, level);
+        }
         let count = if access.filter.linear { 2 } else { 1 };
         let mut axes: SmallVec<[Axis; 3]> = SmallVec::new();
         for (k, register) in access.at.iter().enumerate() {
@@ -176,25 +237,25 @@ impl Part<'_> {
                 let [low, high, fraction, t, u] = std::array::from_fn(|_| part.temporary());
                 let at = part.read(*register);
                 part.rasters();
-                part.position(access, k, at, [low, fraction, t]);
+                part.position(access, (k, level), at, [low, fraction, t]);
                 if let Some(shift) = access.shift.get(set * access.at.len() + k) {
                     let shift = part.read(*shift);
                     part.binary(ADD, low, low, Source::Host(shift));
                 }
                 part.binary(SUB, high, low, Source::Constant(Constant::Ones));
                 for to in [low, high].into_iter().take(count) {
-                    part.wrap(access, k, to, [t, u]);
+                    part.wrap(access, (k, level), to, [t, u]);
                     if access.filter.wrap[k] == Filter::TO_BORDER {
                         let outside = part.compare(false, I_NOT_LESS, to, Source::Host(t));
-                        part.in_bytes(access, k, to);
+                        part.in_bytes(access, (k, level), to);
                         part.spread_word(u, Filter::AWAY);
                         part.choose(to, outside, Source::Host(u), to);
                     } else {
-                        part.in_bytes(access, k, to);
+                        part.in_bytes(access, (k, level), to);
                     }
                 }
                 if k == 0 {
-                    part.layer(access, t, u);
+                    part.layer(access, level, t, u);
                     for to in [low, high].into_iter().take(count) {
                         part.binary(ADD, to, to, Source::Host(t));
                     }
@@ -203,21 +264,21 @@ impl Part<'_> {
             });
             axes.push(Axis { offset: [low, high], fraction });
         }
-        axes
-    }
-
-    /// A word of the raster, in every lane.
-    fn spread_field(&mut self, access: &SampleAccess, field: usize, to: u8) {
-        let (to, from) = (self.host(to), self.raster(access.slot, field));
-        self.asm.load(X86::EVEX_Vpbroadcastd_zmm_k1z_xmmm32, to, from);
+        Footprint { axes, places: SmallVec::new(), corner: None }
     }
 
     /// The number of the texel at or below each lane's position, and what is left: from 0 to 1.
-    fn position(&mut self, access: &SampleAccess, k: usize, at: u8, [base, rest, t]: [u8; 3]) {
+    fn position(
+        &mut self,
+        access: &SampleAccess,
+        (k, level): (usize, Option<u8>),
+        at: u8,
+        [base, rest, t]: [u8; 3],
+    ) {
         if access.filter.unnormalized {
             self.unary(LOAD, rest, Source::Host(at));
         } else {
-            self.spread_field(access, Raster::EXTENT + k * size_of::<u32>(), rest);
+            self.extent(access.slot, (k, level), rest);
             self.unary(F_FROM_S, rest, Source::Host(rest));
             self.binary(F_MUL, rest, at, Source::Host(rest));
         }
@@ -233,8 +294,8 @@ impl Part<'_> {
     }
 
     /// *Wrapping Operation*; leaves the number of texels in `size` where the border is around them.
-    fn wrap(&mut self, access: &SampleAccess, k: usize, to: u8, [size, u]: [u8; 2]) {
-        self.spread_field(access, Raster::EXTENT + k * size_of::<u32>(), size);
+    fn wrap(&mut self, access: &SampleAccess, (k, level): (usize, Option<u8>), to: u8, [size, u]: [u8; 2]) {
+        self.extent(access.slot, (k, level), size);
         let mode = access.filter.wrap[k];
         let of_any_size = mode >= Filter::OF_ANY_SIZE;
         match if of_any_size { mode - Filter::OF_ANY_SIZE } else { mode } {
@@ -311,9 +372,16 @@ impl Part<'_> {
     }
 
     /// What a coordinate adds to byte offsets.
-    fn in_bytes(&mut self, access: &SampleAccess, k: usize, to: u8) {
+    fn in_bytes(&mut self, access: &SampleAccess, (k, level): (usize, Option<u8>), to: u8) {
         if k == 0 {
             return self.by(SHL_BY, to, to, access.info.texel_bytes.trailing_zeros());
+        }
+        if let Some(level) = level.filter(|_| k < access.at.len()) {
+            return self.for_a_while(|part| {
+                let pitch = part.temporary();
+                part.of_level(access.slot, Raster::PITCHES[k - 1], level, pitch);
+                part.binary(MUL, to, to, Source::Host(pitch));
+            });
         }
         let pitch = self.raster_word(access.slot, Raster::PITCH + k * size_of::<u32>());
         let to = self.host(to);
@@ -321,10 +389,14 @@ impl Part<'_> {
     }
 
     /// The byte offsets of the lanes' layers, in `t`.
-    fn layer(&mut self, access: &SampleAccess, t: u8, u: u8) {
-        self.spread_field(access, Raster::START, t);
+    fn layer(&mut self, access: &SampleAccess, level: Option<u8>, t: u8, u: u8) {
+        match level {
+            Some(level) => self.of_level(access.slot, Raster::STARTS, level, t),
+            None => self.spread_field(access.slot, Raster::START, t),
+        }
         let Some(register) = access.layer else { return };
-        let k = access.at.len();
+        // Of cubes the extent counts cubes, and the pitch is that of faces.
+        let k = if access.cube { 2 } else { access.at.len() };
         self.for_a_while(|part| {
             let (layer, last) = (part.temporary(), part.temporary());
             let wanted = part.read(register);
@@ -332,17 +404,25 @@ impl Part<'_> {
             part.integers_of(u, layer);
             part.zero_register(u);
             part.binary(S_MAX, layer, layer, Source::Host(u));
-            part.spread_field(access, Raster::EXTENT + k * size_of::<u32>(), last);
+            part.spread_field(access.slot, Raster::EXTENT + k * size_of::<u32>(), last);
             part.binary(ADD, last, last, Source::Constant(Constant::Ones));
             part.binary(U_MIN, layer, layer, Source::Host(last));
-            part.in_bytes(access, k, layer);
+            part.in_bytes(access, (k, level.filter(|_| !access.cube)), layer);
+            if access.cube {
+                part.by(SHL_BY, layer, layer, 1);
+                part.binary(ADD, t, t, Source::Host(layer));
+                part.by(SHL_BY, layer, layer, 1);
+            }
             part.binary(ADD, t, t, Source::Host(layer));
         });
     }
 
     /// Where texel `number` of all lanes' footprints is, to `t`.
-    fn place_of_tap(&mut self, axes: &[Axis], number: usize, t: u8) {
-        for (k, axis) in axes.iter().enumerate() {
+    fn place_of_tap(&mut self, footprint: &Footprint, number: usize, t: u8) {
+        if let Some(place) = footprint.places.get(number) {
+            return self.unary(LOAD, t, Source::Host(*place));
+        }
+        for (k, axis) in footprint.axes.iter().enumerate() {
             let offset = axis.offset[number >> k & 1];
             match k {
                 0 => self.unary(LOAD, t, Source::Host(offset)),
@@ -352,8 +432,15 @@ impl Part<'_> {
     }
 
     /// Loads texel `number` of all lanes' footprints.
-    fn tap(&mut self, access: &SampleAccess, axes: &[Axis], number: usize, words: &[u8], (t, u): (u8, u8)) {
-        self.place_of_tap(axes, number, t);
+    fn tap(
+        &mut self,
+        access: &SampleAccess,
+        footprint: &Footprint,
+        number: usize,
+        words: &[u8],
+        (t, u): (u8, u8),
+    ) {
+        self.place_of_tap(footprint, number, t);
         let mut inside = self.condition(RUNNING_MASK);
         if access.has_border() {
             let there = self.host_mask_but(inside);
@@ -369,7 +456,7 @@ impl Part<'_> {
         self.asm.bind(done);
         if access.has_border() {
             // *Border Replacement*.
-            self.place_of_tap(axes, number, t);
+            self.place_of_tap(footprint, number, t);
             self.spread_word(u, Filter::AWAY);
             let outside = self.compare(false, I_NOT_LESS, t, Source::Host(u));
             for (word, border) in words.iter().zip(access.border) {
@@ -398,127 +485,6 @@ impl Part<'_> {
                 }
                 part.set(to, value);
             });
-        }
-    }
-
-    /// *Texel Filtering*: the results are the means of the texels of the footprint, or the least or greatest.
-    fn mean(
-        &mut self,
-        access: &SampleAccess,
-        axes: &[Axis],
-        words: &[u8],
-        (t, u): (u8, u8),
-        reference: Option<u8>,
-    ) {
-        let info = access.info;
-        let results = (0..access.results.1).map(|k| (k, access.results.0 + k as u16));
-        let results: SmallVec<[_; 4]> = results.filter(|(_, to)| self.reads[usize::from(*to)]).collect();
-        let has = |k: usize| matches!(access.component(k), Component::Of(_));
-        let there = results.iter().filter(|(k, _)| has(*k)).count();
-        let sums: SmallVec<[[u8; 2]; 4]> = (0..there).map(|_| [self.temporary(), self.temporary()]).collect();
-        let [one, factor, value] = std::array::from_fn(|_| self.temporary());
-        let weights = [self.temporary(), self.temporary()];
-        self.spread_double(one, 1.0);
-        let extreme = match access.filter.reduction {
-            Reduction::WeightedAverage => None,
-            Reduction::Min => Some((f64::INFINITY, true)),
-            Reduction::Max => Some((f64::NEG_INFINITY, false)),
-        };
-        if let Some((none, _)) = extreme {
-            sums.iter().flatten().for_each(|sum| self.spread_double(*sum, none));
-        }
-        for number in 0..1 << axes.len() {
-            self.tap(access, axes, number, words, (t, u));
-            let nothing = match (info.numeric, info.fields[0].width) {
-                (Numeric::Sfloat, 16) => Some(0x8000_8000),
-                (Numeric::Sfloat, _) => Some(0x8000_0000),
-                (Numeric::Ufloat, _) => Some(0),
-                _ => None,
-            };
-            if let Some(nothing) = nothing {
-                self.drop_weightless(axes, number, words, (t, u), nothing);
-            }
-            for (half, weight) in weights.into_iter().enumerate() {
-                for (k, axis) in axes.iter().enumerate() {
-                    let to = if k == 0 { weight } else { factor };
-                    self.widen_half_of(WIDEN, to, axis.fraction, half);
-                    if number >> k & 1 == 0 {
-                        self.double(SUB_DOUBLES, to, one, to);
-                    }
-                    if k > 0 {
-                        self.double(MUL_DOUBLES, weight, weight, factor);
-                    }
-                }
-            }
-            for ((k, _), sum) in results.iter().filter(|(k, _)| has(*k)).zip(&sums) {
-                self.decode(info, access.component(*k), words, value, (t, u), &mut None);
-                if let Some(reference) = reference {
-                    self.compared(access, reference, value);
-                }
-                if let Some((_, least)) = extreme {
-                    for half in 0..2 {
-                        self.widen_half_of(WIDEN, factor, value, half);
-                        self.extreme_of_double(sum[half], weights[half], factor, least);
-                    }
-                    continue;
-                }
-                for half in 0..2 {
-                    let to = if number == 0 { sum[half] } else { factor };
-                    self.widen_half_of(WIDEN, to, value, half);
-                    self.double(MUL_DOUBLES, to, weights[half], to);
-                    if number > 0 {
-                        self.double(ADD_DOUBLES, sum[half], sum[half], factor);
-                    }
-                }
-            }
-        }
-        for ((_, to), [low, high]) in results.iter().filter(|(k, _)| has(*k)).zip(&sums) {
-            self.narrow_both([*low, *high]);
-            self.canonical(*to, *low);
-        }
-        for (k, to) in results.iter().filter(|(k, _)| !has(*k)) {
-            self.component(access, *k, words, (t, u), (*to, reference));
-        }
-    }
-
-    /// `x` becomes the lesser or the greater of itself and `y`, where that has a weight.
-    fn extreme_of_double(&mut self, x: u8, weight: u8, y: u8, least: bool) {
-        self.for_a_while(|part| {
-            let (t, zero) = (part.temporary(), part.temporary());
-            part.unary(LOAD, t, Source::Host(x));
-            part.bound_doubles(t, y, least);
-            part.zero_register(zero);
-            let weighs = part.compare_doubles(MORE_THAN, weight, zero);
-            part.choose_doubles(x, weighs, t, x);
-        });
-    }
-
-    /// A zero that changes no sum in place of floats that have no weight: infinities would make NaN.
-    fn drop_weightless(
-        &mut self,
-        axes: &[Axis],
-        number: usize,
-        words: &[u8],
-        (t, u): (u8, u8),
-        nothing: u32,
-    ) {
-        self.spread_bits(t, nothing);
-        self.zero_register(u);
-        let weighs = self.host_mask();
-        let k = Register::K0 + u32::from(weighs);
-        for (n, axis) in axes.iter().enumerate() {
-            let fraction = self.host(axis.fraction);
-            let compare = match number >> n & 1 {
-                0 => Instruction::with4(F_COMPARE.0, k, fraction, self.constant(Constant::FloatOne), LESS),
-                _ => Instruction::with4(F_COMPARE.0, k, fraction, self.host(u), MORE_THAN),
-            };
-            match n {
-                0 => self.asm.put(compare),
-                _ => self.masked(weighs, compare),
-            }
-        }
-        for word in words {
-            self.choose(*word, weighs, Source::Host(*word), t);
         }
     }
 }

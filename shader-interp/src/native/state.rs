@@ -50,6 +50,11 @@ pub(super) struct State {
     pub views: *const MemoryView<'static>,
     /// The images of the program's image operations.
     pub rasters: *const Raster<'static>,
+    /// The one that lanes have chosen, all lanes of the instruction at hand, and those that have not chosen
+    /// this one or one before.
+    pub chosen: *const Raster<'static>,
+    pub chooses: u32,
+    pub waits: u32,
     /// The buffers that accesses by physical addresses were to last, by their numbers in the program's table.
     pub reached: *const MemoryView<'static>,
     /// Workgroup memory: a view.
@@ -94,6 +99,9 @@ pub(super) const MASKS: usize = offset_of!(State, masks);
 pub(super) const PRIVATE: usize = offset_of!(State, private);
 pub(super) const VIEWS: usize = offset_of!(State, views);
 pub(super) const RASTERS: usize = offset_of!(State, rasters);
+pub(super) const CHOSEN: usize = offset_of!(State, chosen);
+pub(super) const CHOOSES: usize = offset_of!(State, chooses);
+pub(super) const WAITS: usize = offset_of!(State, waits);
 pub(super) const REACHED: usize = offset_of!(State, reached);
 pub(super) const WORKGROUP: usize = offset_of!(State, workgroup);
 pub(super) const ROWS: usize = offset_of!(State, rows);

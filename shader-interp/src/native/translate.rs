@@ -11,6 +11,7 @@
 //! lanes may stand at different turns inside.
 
 mod apart;
+mod chosen;
 mod marks;
 mod regions;
 mod turn;
@@ -30,7 +31,7 @@ use super::rows::{function_table, has_encoding, is_wide_alone, test_has_encoding
 use super::state;
 use crate::code::isa::AfterTest;
 use crate::code::{Code, Inst, Opcode, OperandKind};
-use crate::ops::image::raster::Kind;
+use crate::ops::image::kind::Kind;
 use iced_x86::{Code as X86, IcedError, Instruction, MemoryOperand, Register};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -277,6 +278,10 @@ impl<'a> Translator<'a> {
         if let Some(image) = &image {
             let other = self.asm().label();
             self.exits.push((other, Exit::Interpreted(region, row)));
+            if let Some(choice) = image.choice(self.part.code) {
+                self.chosen(choice, image, row, other);
+                return self.leave_at(region, row + 1);
+            }
             self.part.unless_kind(image, other);
         }
         if let Some(access) =

@@ -5,7 +5,7 @@ cd "$(dirname "$0")"
 for source in control/*.comp; do
     glslangValidator -V --target-env vulkan1.2 "$source" -o "${source%.comp}.spv"
 done
-for source in images image_array texel_shapes texel_samples texel_compares; do
+for source in images image_array texel_shapes texel_samples texel_compares texel_levels texel_cubes texel_arrays; do
     glslangValidator -V --target-env vulkan1.2 "$source.comp" -o "$source.spv"
 done
 for source in lowering/*.comp; do

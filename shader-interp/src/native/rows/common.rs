@@ -81,7 +81,7 @@ impl Part<'_> {
         t
     }
 
-    pub(super) fn zero(&mut self) -> u8 {
+    pub(in crate::native) fn zero(&mut self) -> u8 {
         let t = self.temporary();
         self.binary(XOR, t, t, Source::Host(t));
         t

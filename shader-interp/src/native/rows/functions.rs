@@ -7,7 +7,8 @@ use crate::math::format;
 use crate::math::pack::BYTE_PARTS;
 use crate::math::single::exponential::constants as c;
 use crate::math::single::trigonometric as t;
-use crate::ops::image::raster::Filter;
+use crate::ops::image::kind::Filter;
+use crate::ops::image::level::MAX_LOD_BIAS;
 use iced_x86::{IcedError, MemoryOperand};
 use smallvec::{SmallVec, smallvec};
 use std::sync::OnceLock;
@@ -19,7 +20,7 @@ const ZERO_AND_INFINITY: u32 = 0x0010_0400;
 pub(super) const BELOW_ONE: f64 = 1.0 - 1.0 / (1u64 << 50) as f64;
 
 /// Single words of constants, which instructions spread to all lanes: doubles first.
-const DOUBLES: [f64; 10] = [
+const DOUBLES: [f64; 11] = [
     t::TWO_OVER_PI,
     t::PI_HALVES[0],
     t::PI_HALVES[1],
@@ -30,6 +31,7 @@ const DOUBLES: [f64; 10] = [
     BELOW_ONE,
     f64::INFINITY,
     f64::NEG_INFINITY,
+    3.0,
 ];
 
 /// These, and then the constants of the functions that are computed with doubles: their bits.
@@ -41,7 +43,7 @@ fn doubles() -> &'static [u64] {
 fn words() -> impl Iterator<Item = u32> {
     let floats = [
         &[0.0, 0.5, 1.0, f32::INFINITY, f32::NEG_INFINITY, c::SHIFT, c::LOG2_E, c::LN_2_NEAR, t::LIMIT][..],
-        &[c::NORMAL, c::UP, c::UP_BITS, 2.0, 3.0],
+        &[c::NORMAL, c::UP, c::UP_BITS, 2.0, 3.0, MAX_LOD_BIAS, -MAX_LOD_BIAS],
         &c::LN_2,
         &c::LOG2_E_PARTS,
         &c::EXP_RANGE,
@@ -263,8 +265,8 @@ impl Part<'_> {
         (k, f, p, z)
     }
 
-    /// The logarithm `r` of `x`, right at the edges, to the result.
-    fn edges(&mut self, to: u16, x: u8, r: u8, t: u8) {
+    /// The logarithm `r` of `x`, right at the edges.
+    fn edges(&mut self, x: u8, r: u8, t: u8) -> u8 {
         let inside = self.compare_float(GREATER_EQUAL, x, 0.0);
         self.spread_word(t, ZERO_AND_INFINITY);
         let [result, operand, table] = [r, x, t].map(|k| self.host(k));
@@ -272,7 +274,7 @@ impl Part<'_> {
         self.asm.put(Instruction::with4(code, result, operand, table, 0u32));
         self.unary(LOAD, t, Source::Constant(Constant::Nan));
         self.choose(r, inside, Source::Host(r), t);
-        self.set(to, r);
+        r
     }
 
     pub(super) fn log(&mut self, inst: &Inst) {
@@ -283,11 +285,18 @@ impl Part<'_> {
         self.by_register(F_ADD, p, f);
         self.with_float(F_MUL, t, k, c::LN_2[0]);
         self.by_register(F_ADD, p, t);
-        self.edges(inst.dst, x, p, t);
+        let log = self.edges(x, p, t);
+        self.set(inst.dst, log);
     }
 
     pub(super) fn log2(&mut self, inst: &Inst) {
         let x = self.read(inst.a);
+        let log = self.log2_of(x);
+        self.set(inst.dst, log);
+    }
+
+    /// The logarithm of `x` to base 2.
+    pub(in crate::native) fn log2_of(&mut self, x: u8) -> u8 {
         let (k, f, p, high) = self.parts_of_log(x);
         self.binary(F_ADD, high, f, Source::Host(p));
         self.with_word(AND, high, high, c::HIGH_BITS);
@@ -302,7 +311,7 @@ impl Part<'_> {
         self.with_float(F_MUL, high, high, first);
         self.by_register(F_ADD, f, high);
         self.by_register(F_ADD, f, k);
-        self.edges(inst.dst, x, f, p);
+        self.edges(x, f, p)
     }
 
     /// `to = operation(a, double)` in eight lanes.

@@ -53,7 +53,7 @@ impl Translator<'_> {
             let stops = code[rows.clone()].iter().any(|inst| inst.op == Opcode::ControlBarrier);
             let large = code[rows.clone()].iter().any(|inst| {
                 let image = ImageAccess::of(self.part.code, &self.part.images, inst);
-                image.is_some_and(|image| image.is_large())
+                image.is_some_and(|image| image.is_large(self.part.code))
             });
             if inside || !encoded || stops || large || self.is_entered(rows) {
                 continue;

@@ -55,6 +55,11 @@ impl Shape {
         }
     }
 
+    /// How many coordinates there are without the layer.
+    pub fn axes(&self) -> usize {
+        self.axes
+    }
+
     /// How many coordinates there are, the layer included.
     pub fn coordinates(&self) -> usize {
         self.axes + usize::from(self.layer)
@@ -148,6 +153,11 @@ impl<'a> Texels<'a> {
             view: Some(view),
             extent: view.extent,
         }
+    }
+
+    /// The view, unless it is a texel buffer.
+    pub fn view(&self) -> Option<&'a ImageView> {
+        self.view
     }
 
     /// Mip levels.

@@ -3,13 +3,14 @@
 
 use super::footprint::{Floats, Sampling, YES};
 use crate::arrays::each;
+use crate::interface::Sampler;
 use crate::ir::ImageDim;
 use crate::math::convert::f32_to_i32;
 use crate::math::single::{ceil, floor, log2, n_clamp};
 use pellucid_memory::system::{LANES, Lanes, Mask};
 
 /// `maxSamplerLodBias` of every device that Pellucid shows.
-const MAX_LOD_BIAS: f32 = 16.0;
+pub(crate) const MAX_LOD_BIAS: f32 = 16.0;
 /// `maxSamplerAnisotropy`.
 const MAX_ANISOTROPY: f32 = 16.0;
 
@@ -116,7 +117,7 @@ impl Sampling<'_> {
     /// What [`Sampling::levels`] says of a lane whose Lod operand is this, without anything added.
     #[inline(always)]
     pub fn level_of(&self, lod: f32) -> (u32, f32, bool) {
-        self.level(lod + n_clamp(self.sampler.lod_bias + 0.0, -MAX_LOD_BIAS, MAX_LOD_BIAS), 0.0)
+        self.level(lod + sampler_bias(self.sampler), 0.0)
     }
 
     /// *LOD Operation*'s clamp and *Image Level(s) Selection* for one lane: the level or the finer of two,
@@ -175,6 +176,12 @@ impl Sampling<'_> {
         };
         [Lanes(scales.lod.map(level)), Lanes(scales.lod.map(f32::to_bits))]
     }
+}
+
+/// A sampler's bias, where the instruction has none.
+#[inline(always)]
+pub(super) fn sampler_bias(sampler: &Sampler) -> f32 {
+    n_clamp(sampler.lod_bias + 0.0, -MAX_LOD_BIAS, MAX_LOD_BIAS)
 }
 
 /// *Cube Map Derivative Transformation*, but for the signs: how fast the place on the face changes that a

@@ -4,11 +4,12 @@
 
 use super::address::{Shape, Texels, along, to_mask};
 use super::footprint::Sampling;
+use super::kind::{Border, Filter, Kind, Levels};
+use super::level::sampler_bias;
 use super::{ImageInstruction, Operation, clear_outside, ycbcr};
 use crate::code::{ElementIndex, ImageEntry, Program};
-use crate::interface::{Descriptor, Reduction, Resources, Sampler};
+use crate::interface::{Descriptor, ImageView, Reduction, Resources, Sampler};
 use crate::ir::{ImageDim, ImageOperand, ImageSampling, Scalar};
-use crate::math::format::FormatInfo;
 use pellucid_memory::access::{Access, AtomicOp};
 use pellucid_memory::system::{LANES, LaneAccesses, Lanes, Mask, MemoryView, Pointers, Trap};
 use std::cell::Cell;
@@ -36,6 +37,23 @@ pub(crate) struct Raster<'a> {
     extent: [u32; 3],
     /// Bytes from texel to texel along each coordinate: along the first, those of a texel.
     pitch: [u32; 3],
+    /// Where lanes choose levels: how many there are, and how a LOD becomes one.
+    levels: u32,
+    lods: Lods,
+    /// The view with these levels; what is above is of the first one then.
+    view: Option<&'a ImageView>,
+}
+
+/// *LOD Operation* and *Image Level(s) Selection* of a sampler and an image.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+struct Lods {
+    /// Added to LODs: what is limited already, but for an instruction with a bias of its own.
+    bias: f32,
+    min: f32,
+    max: f32,
+    /// The number of the last level.
+    last: f32,
 }
 
 impl<'a> Raster<'a> {
@@ -45,63 +63,138 @@ impl<'a> Raster<'a> {
     pub const START: usize = offset_of!(Raster<'static>, start);
     pub const EXTENT: usize = offset_of!(Raster<'static>, extent);
     pub const PITCH: usize = offset_of!(Raster<'static>, pitch);
+    pub const LEVELS: usize = offset_of!(Raster<'static>, levels);
+    pub const BIAS: usize = offset_of!(Raster<'static>, lods.bias);
+    pub const LEAST: usize = offset_of!(Raster<'static>, lods.min);
+    pub const MOST: usize = offset_of!(Raster<'static>, lods.max);
+    pub const LAST: usize = offset_of!(Raster<'static>, lods.last);
+    pub const VIEW: usize = offset_of!(Raster<'static>, view);
+    /// Where the view has the starts of its levels, and their pitches along the second and the third axis.
+    pub const STARTS: usize = offset_of!(ImageView, level_offsets);
+    pub const PITCHES: [usize; 2] =
+        [offset_of!(ImageView, level_row_pitch), offset_of!(ImageView, level_slice_pitch)];
 
-    const NONE: Raster<'static> =
-        Raster { memory: MemoryView::NULL, kind: Kind::NONE, start: 0, extent: [0; 3], pitch: [0; 3] };
+    /// The most descriptors of an array of which machine code chooses.
+    const CHOSEN_FROM: usize = 256;
 
-    /// The texels that the instruction of `entry` reaches.
-    pub fn of(program: &Program, entry: &ImageEntry, resources: &'a Resources) -> Raster<'a> {
+    const NONE: Raster<'static> = Raster {
+        memory: MemoryView::NULL,
+        kind: Kind::NONE,
+        start: 0,
+        extent: [0; 3],
+        pitch: [0; 3],
+        levels: 1,
+        lods: Lods { bias: 0.0, min: 0.0, max: 0.0, last: 0.0 },
+        view: None,
+    };
+
+    /// A raster for each image operation of a program, in their order; behind them those of arrays of
+    /// descriptors of which operations choose elements. The raster of such an operation tells by its `start`
+    /// which is the first of them and by its `extent` how many there are, and has the kind of one of them.
+    pub fn all(program: &Program, resources: &'a Resources) -> Vec<Raster<'a>> {
+        let mut all: Vec<Raster<'a>> =
+            program.images.iter().map(|entry| Raster::of(program, entry, 0, resources)).collect();
+        for (slot, entry) in program.images.iter().enumerate() {
+            let Some((_, binding)) = entry.choice() else { continue };
+            let count = resources.bindings.get(binding as usize).map_or(0, Vec::len);
+            if count > Raster::CHOSEN_FROM {
+                continue;
+            }
+            let first = all.len();
+            all.extend((0..count as u32).map(|element| Raster::of(program, entry, element, resources)));
+            let kinds = all[first..].iter().map(|raster| raster.kind);
+            let kind = kinds.into_iter().find(|kind| *kind != Kind::NONE).unwrap_or(Kind::NONE);
+            all[slot] = Raster { kind, start: first as u32, extent: [count as u32, 0, 0], ..Raster::NONE };
+        }
+        all
+    }
+
+    /// The texels that the instruction of `entry` reaches, of this element of an array if it chooses one.
+    fn of(program: &Program, entry: &ImageEntry, element: u32, resources: &'a Resources) -> Raster<'a> {
+        let find = Find { program, entry, element, resources };
         let raster = match entry.instruction.operation {
-            Operation::Sample => Raster::sampled(program, entry, resources),
-            Operation::Fetch => Raster::fetched(program, entry, resources),
-            _ => Raster::found(entry, resources),
+            Operation::Sample => Raster::sampled(&find),
+            Operation::Fetch => Raster::fetched(&find),
+            _ => find.texels().and_then(|texels| Raster::of_level(&texels, 0)),
         };
         raster.unwrap_or(Raster::NONE)
     }
 
+    /// The texels that all lanes reach.
     fn found(entry: &ImageEntry, resources: &'a Resources) -> Option<Raster<'a>> {
-        let image = descriptor(resources, entry.instruction.image.binding, entry.element)?;
-        Raster::of_level(&texels(&entry.instruction, image)?, 0)
+        let ElementIndex::Constant(element) = entry.element else { return None };
+        let binding = resources.bindings.get(entry.instruction.image.binding as usize)?;
+        Raster::of_level(&texels(&entry.instruction, binding.get(element as usize)?)?, 0)
     }
 
     /// What a fetch reaches, if the level that it names is known before.
-    fn fetched(program: &Program, entry: &ImageEntry, resources: &'a Resources) -> Option<Raster<'a>> {
-        let image = descriptor(resources, entry.instruction.image.binding, entry.element)?;
-        let texels = texels(&entry.instruction, image)?;
-        let level = match entry.arguments.get(entry.instruction.coordinates()) {
-            Some(register) => program.constant(*register).filter(|level| *level < texels.levels())?,
-            None => 0,
+    fn fetched(find: &Find<'a, '_>) -> Option<Raster<'a>> {
+        let texels = find.texels()?;
+        let Some(register) = find.entry.arguments.get(find.entry.instruction.coordinates()) else {
+            return Raster::of_level(&texels, 0);
         };
-        Raster::of_level(&texels, level)
+        if let Some(level) = find.program.constant(*register) {
+            return Raster::of_level(&texels, Some(level).filter(|level| *level < texels.levels())?);
+        }
+        let (view, levels) = (Some(texels.view()?), texels.levels());
+        Some(Raster { view, levels, ..Raster::of_level(&texels, 0)? })
     }
 
-    /// What a sampling instruction reaches whose lanes all read one level, known before.
-    fn sampled(program: &Program, entry: &ImageEntry, resources: &'a Resources) -> Option<Raster<'a>> {
-        let instruction = &entry.instruction;
+    /// What a sampling instruction reaches.
+    fn sampled(find: &Find<'a, '_>) -> Option<Raster<'a>> {
+        let instruction = &find.entry.instruction;
         let how = &instruction.image.sampling;
-        if !how.names_level() || instruction.image.dim == ImageDim::Cube {
+        if how.gather.is_some() && !how.names_level() {
             return None;
         }
-        let image = descriptor(resources, instruction.image.binding, entry.element)?;
+        let (image, texels) = (find.image()?, find.texels()?);
         let sampler = match instruction.image.sampler {
-            Some((binding, _)) => descriptor(resources, binding, entry.sampler?)?,
+            Some((binding, _)) => find.descriptor(binding, find.entry.sampler?)?,
             None => image,
         };
         let (Descriptor::Sampler(sampler) | Descriptor::ImageSampler(_, sampler)) = sampler else {
             return None;
         };
-        let texels = texels(instruction, image)?;
         if ycbcr::converted(image, sampler).is_some() {
             return None;
         }
-        let axes = instruction.coordinates() - usize::from(instruction.image.arrayed);
-        let (level, linear) = match how.gather {
-            Some(_) => (0, true),
-            None => level(program, entry, &texels, sampler, axes)?,
+        // Faces have two.
+        let axes = if instruction.is_cube() {
+            2
+        } else {
+            instruction.coordinates() - usize::from(instruction.image.arrayed)
         };
-        let raster = Raster::of_level(&texels, level)?;
+        let (mut raster, levels, linear);
+        match (how.gather, known_level(find, &texels, sampler, axes)) {
+            (Some(_), _) => (raster, levels, linear) = (Raster::of_level(&texels, 0)?, Levels::Known, true),
+            (None, Some((level, filters))) => {
+                (raster, levels, linear) = (Raster::of_level(&texels, level)?, Levels::Known, filters);
+            }
+            (None, None) => {
+                (levels, linear) = chosen_levels(instruction, &texels, sampler)?;
+                raster = Raster::of_level(&texels, 0)?;
+                raster.view = Some(texels.view()?);
+                raster.lods = Lods {
+                    bias: if how.bias { sampler.lod_bias } else { sampler_bias(sampler) },
+                    min: if how.min_lod { sampler.min_lod } else { sampler.min_lod.max(0.0) },
+                    max: sampler.max_lod,
+                    last: (texels.levels() - 1) as f32,
+                };
+            }
+        }
         let mut wrap = [2; 3];
-        for (k, wrap) in wrap.iter_mut().enumerate().take(axes) {
+        if instruction.is_cube() {
+            if sampler.non_seamless
+                || !texels.layers.is_multiple_of(6)
+                || raster.extent[0] != raster.extent[1]
+            {
+                return None;
+            }
+            raster.extent[2] = texels.layers / 6;
+        }
+        // Cubes ignore the address mode.
+        let wrapped = if instruction.is_cube() { 0 } else { axes };
+        for (k, wrap) in wrap.iter_mut().enumerate().take(wrapped) {
             *wrap = u8::try_from(sampler.address[k]).ok()?;
             match *wrap {
                 _ if raster.extent[k] >= 1 << 24 => return None,
@@ -119,7 +212,8 @@ impl<'a> Raster<'a> {
         }
         let compare = how.reference.then(|| sampler.compare.map_or(0, |op| op as u8 & 7));
         let (unnormalized, reduction) = (sampler.unnormalized, sampler.reduction);
-        let kind = raster.kind.with(Filter { linear, wrap, border, unnormalized, reduction, compare })?;
+        let kind =
+            raster.kind.with(Filter { linear, levels, wrap, border, unnormalized, reduction, compare })?;
         Some(Raster { kind, ..raster })
     }
 
@@ -132,6 +226,7 @@ impl<'a> Raster<'a> {
             start: steps.start,
             extent: steps.extent,
             pitch: steps.pitch,
+            ..Raster::NONE
         })
     }
 
@@ -149,21 +244,75 @@ impl<'a> Raster<'a> {
 
 /// The level that a sampling instruction reads, if it is one and known before, and whether it filters
 /// linearly.
-fn level(
-    program: &Program,
-    entry: &ImageEntry,
+fn known_level(
+    find: &Find<'_, '_>,
     texels: &Texels<'_>,
     sampler: &Sampler,
     axes: usize,
 ) -> Option<(u32, bool)> {
+    let Find { program, entry, .. } = *find;
     let instruction = &entry.instruction;
-    let reference = usize::from(instruction.image.sampling.reference);
-    let lod = *entry.arguments.get(instruction.coordinates() + reference)?;
-    let lod = program.constant(lod)?;
+    let how = &instruction.image.sampling;
+    let only = texels.levels() == 1 || sampler.unnormalized;
+    if only && sampler.mag_linear == sampler.min_linear && is_isotropic(how, sampler) {
+        return Some((0, sampler.mag_linear && !texels.info.numeric.is_integer()));
+    }
+    let (coordinates, arrayed, _) = instruction.sampling()?;
+    let lod = coordinates + usize::from(arrayed) + usize::from(how.reference);
+    let lod = *entry.arguments.get(lod)?;
+    let lod = program.constant(lod).filter(|_| how.names_level())?;
     let (active, unbound) = (Lanes::ZERO, Cell::new(0));
     let of = Sampling { instruction, texels, sampler, axes, is_cube: false, active, unbound };
     let (level, rest, linear) = of.level_of(f32::from_bits(lod));
     (rest == 0.0).then_some((level, linear))
+}
+
+/// How lanes choose levels, if machine code does that, and whether filtering inside a level is linear.
+fn chosen_levels(
+    instruction: &ImageInstruction,
+    texels: &Texels<'_>,
+    sampler: &Sampler,
+) -> Option<(Levels, bool)> {
+    let integer = texels.info.numeric.is_integer();
+    let (linear, several) = (sampler.mag_linear && !integer, sampler.mip_linear);
+    let alike = sampler.mag_linear == sampler.min_linear || integer;
+    let mean = sampler.reduction == Reduction::WeightedAverage && !integer;
+    let fits = alike && (linear || !several || mean);
+    let levels = if several { Levels::Linear } else { Levels::Nearest };
+    (fits && is_isotropic(&instruction.image.sampling, sampler)).then_some((levels, linear))
+}
+
+/// Whether a texel is taken once of each level.
+fn is_isotropic(how: &ImageSampling, sampler: &Sampler) -> bool {
+    !how.derivatives || sampler.max_anisotropy <= 1.0
+}
+
+/// An image operation whose texels are looked for.
+struct Find<'a, 'b> {
+    program: &'b Program,
+    entry: &'b ImageEntry,
+    /// The element of an array of descriptors, if the operation chooses one.
+    element: u32,
+    resources: &'a Resources,
+}
+
+impl<'a> Find<'a, '_> {
+    fn descriptor(&self, binding: u32, element: ElementIndex) -> Option<&'a Descriptor> {
+        let element = match element {
+            ElementIndex::Constant(element) => element,
+            ElementIndex::Register(_) => self.element,
+        };
+        self.resources.bindings.get(binding as usize)?.get(element as usize)
+    }
+
+    fn image(&self) -> Option<&'a Descriptor> {
+        self.descriptor(self.entry.instruction.image.binding, self.entry.element)
+    }
+
+    /// The texels of the image, if it may be of the case.
+    fn texels(&self) -> Option<Texels<'a>> {
+        texels(&self.entry.instruction, self.image()?)
+    }
 }
 
 /// The texels of an image, if it may be of the case.
@@ -171,160 +320,23 @@ fn texels<'a>(instruction: &ImageInstruction, image: &'a Descriptor) -> Option<T
     if instruction.raster { instruction.texels(image).ok()? } else { None }
 }
 
-/// The descriptor that all lanes use, if it is known before.
-fn descriptor(resources: &Resources, binding: u32, element: ElementIndex) -> Option<&Descriptor> {
-    let ElementIndex::Constant(element) = element else { return None };
-    resources.bindings.get(binding as usize)?.get(element as usize)
-}
-
-/// What code is made for: the VkFormat of the texels, above it how a sampling instruction filters them
-/// ([`Filter`]), and in the upper word the view's component swizzle, as its difference from the identity.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(transparent)]
-pub(crate) struct Kind(u64);
-
-impl Kind {
-    /// Texels that are not of the case.
-    pub const NONE: Kind = Kind(0);
-
-    const IDENTITY: u32 = u32::from_le_bytes([3, 4, 5, 6]);
-
-    fn new(format: i32, swizzle: [u8; 4]) -> Kind {
-        let swizzle = u32::from_le_bytes(swizzle) ^ Kind::IDENTITY;
-        Kind(u64::from(format as u32) | u64::from(swizzle) << 32)
-    }
-
-    /// The same for an instruction that samples so; `None` if there is no room for the format.
-    fn with(self, filter: Filter) -> Option<Kind> {
-        let format = self.texels();
-        let fits = 0 < format && format < Filter::FORMATS;
-        fits.then_some(Kind(self.0 | u64::from(filter.bits() as u32)))
-    }
-
-    /// The number that code compares.
-    pub fn bits(self) -> u64 {
-        self.0
-    }
-
-    /// The format, with the filter's bits above it.
-    pub fn texels(self) -> i32 {
-        self.0 as i32
-    }
-
-    /// Whether the view's components are the format's.
-    pub fn is_identity(self) -> bool {
-        self.0 >> 32 == 0
-    }
-
-    /// Result `k` of a read of such texels.
-    pub fn component(self, info: &FormatInfo, k: usize) -> Component {
-        let swizzle = ((self.0 >> 32) as u32 ^ Kind::IDENTITY).to_le_bytes();
-        match swizzle[k] {
-            1 => Component::Constant(0),
-            2 => Component::Constant(info.missing(3)),
-            source => Component::of(info, usize::from(source).clamp(3, 6) - 3),
+impl ImageEntry {
+    /// The register whose lanes choose the image or the sampler among an array of descriptors, if one does,
+    /// and does so alone; the array's binding.
+    pub(crate) fn choice(&self) -> Option<(u32, u32)> {
+        let image = self.instruction.image;
+        match (self.element, self.sampler) {
+            (ElementIndex::Register(register), None | Some(ElementIndex::Constant(_))) => {
+                Some((register, image.binding))
+            }
+            (ElementIndex::Register(register), Some(ElementIndex::Register(other))) if register == other => {
+                Some((register, image.binding))
+            }
+            (ElementIndex::Constant(_), Some(ElementIndex::Register(register))) => {
+                Some((register, image.sampler?.0))
+            }
+            _ => None,
         }
-    }
-}
-
-/// What is read as a component of texels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Component {
-    /// The format's component of this number.
-    Of(usize),
-    Constant(u32),
-}
-
-impl Component {
-    /// Component `k` of a format, or what stands for it where the format lacks it.
-    pub fn of(info: &FormatInfo, k: usize) -> Component {
-        if info.fields[k].width > 0 { Component::Of(k) } else { Component::Constant(info.missing(k)) }
-    }
-}
-
-/// VkBorderColor, floats and integers alike.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Border {
-    /// Transparent black, or nothing asks for it.
-    None,
-    OpaqueBlack,
-    OpaqueWhite,
-}
-
-impl Border {
-    const ALL: [Border; 3] = [Border::None, Border::OpaqueBlack, Border::OpaqueWhite];
-
-    /// The border that has these components; `None` if it is a custom one.
-    fn of(color: [u32; 4], info: &FormatInfo) -> Option<Border> {
-        Border::ALL.into_iter().find(|border| border.color(info) == color)
-    }
-
-    /// The components.
-    pub fn color(self, info: &FormatInfo) -> [u32; 4] {
-        let one = if info.numeric.is_integer() { 1 } else { 1f32.to_bits() };
-        match self {
-            Border::None => [0; 4],
-            Border::OpaqueBlack => [0, 0, 0, one],
-            Border::OpaqueWhite => [one; 4],
-        }
-    }
-}
-
-/// How a sampling instruction of the case filters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Filter {
-    /// The mean of the texels around a position, or the nearest.
-    pub linear: bool,
-    /// VkSamplerAddressMode along each axis: 0 and 1 of a power of two of texels, 2 to 4;
-    /// [`Filter::OF_ANY_SIZE`] and more is 0 and 1 of another number of texels.
-    pub wrap: [u8; 3],
-    /// What is around the image.
-    pub border: Border,
-    /// Coordinates count texels.
-    pub unnormalized: bool,
-    pub reduction: Reduction,
-    /// VkCompareOp, of instructions that compare with a reference value.
-    pub compare: Option<u8>,
-}
-
-impl Filter {
-    /// Formats have smaller numbers.
-    const FORMATS: i32 = 1 << Filter::ABOVE;
-    /// Where the bits of the filter begin.
-    const ABOVE: u32 = 9;
-    /// VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER.
-    pub const TO_BORDER: u8 = 3;
-    /// What is added to modes that repeat an image.
-    pub const OF_ANY_SIZE: u8 = 5;
-    /// No offset of a texel in an image with a border is as great.
-    pub const AWAY: u32 = 1 << 30;
-
-    fn bits(self) -> i32 {
-        let [x, y, z] = self.wrap.map(i32::from);
-        let reduction = match self.reduction {
-            Reduction::WeightedAverage => 0,
-            Reduction::Min => 1,
-            Reduction::Max => 2,
-        };
-        let compare = self.compare.map_or(0, |op| 1 | (i32::from(op) << 1));
-        let bits = i32::from(self.linear) | 2 | (x << 2) | (y << 5) | (z << 8) | ((self.border as i32) << 11);
-        (bits | (i32::from(self.unnormalized) << 13) | (reduction << 14) | (compare << 16)) << Filter::ABOVE
-    }
-
-    /// The filter and the format of a kind.
-    pub fn of(kind: Kind) -> Option<(Filter, i32)> {
-        let (bits, format) = (kind.texels() >> Filter::ABOVE, kind.texels() & (Filter::FORMATS - 1));
-        let wrap = [2, 5, 8].map(|at| (bits >> at & 7) as u8);
-        let border = *Border::ALL.get((bits >> 11 & 3) as usize)?;
-        let reduction = match bits >> 14 & 3 {
-            0 => Reduction::WeightedAverage,
-            1 => Reduction::Min,
-            _ => Reduction::Max,
-        };
-        let compare = (bits >> 16 & 1 != 0).then_some((bits >> 17 & 7) as u8);
-        let unnormalized = bits >> 13 & 1 != 0;
-        let filter = Filter { linear: bits & 1 != 0, wrap, border, unnormalized, reduction, compare };
-        (bits & 2 != 0).then_some((filter, format))
     }
 }
 
@@ -347,11 +359,22 @@ impl ImageInstruction {
         Shape::of(self.image.dim, self.image.arrayed, self.image.multisampled).coordinates()
     }
 
-    /// What of a sampling instruction machine code has to know, if it is one: axes, a layer, and how it
-    /// samples.
+    /// How many of its coordinates are not the layer.
+    pub(crate) fn axes(&self) -> usize {
+        Shape::of(self.image.dim, self.image.arrayed, self.image.multisampled).axes()
+    }
+
+    /// Whether coordinates are directions.
+    pub(crate) fn is_cube(&self) -> bool {
+        self.image.dim == ImageDim::Cube
+    }
+
+    /// What of a sampling instruction machine code has to know, if it is one: coordinates without the layer,
+    /// the layer, and how it samples.
     pub(crate) fn sampling(&self) -> Option<(usize, bool, &ImageSampling)> {
         let arrayed = self.image.arrayed;
-        let axes = self.coordinates() - usize::from(arrayed);
+        let cubes = self.is_cube() && arrayed;
+        let axes = self.coordinates() + usize::from(cubes) - usize::from(arrayed);
         (self.operation == Operation::Sample).then_some((axes, arrayed, &self.image.sampling))
     }
 

@@ -130,11 +130,12 @@ struct Sums {
     /// Their sum, weighted, or the least or greatest one.
     sums: [[f64; LANES]; 4],
     reduction: Reduction,
-    /// The components of the only texel, if it is the nearest one or of integers: they are passed on bit by
-    /// bit. Means of floats are not, even of one texel: a signalling NaN becomes a quiet one.
-    single: Option<[Lanes; 4]>,
-    /// Texels added.
-    count: usize,
+    /// The components of texels that are all that a lane takes, the nearest ones or of integers: they are
+    /// passed on bit by bit. Means of floats are not, even of one texel: a signalling NaN becomes a quiet
+    /// one.
+    single: [Lanes; 4],
+    /// [`YES`] in the lanes that have one.
+    alone: Lanes,
 }
 
 impl Sums {
@@ -146,7 +147,7 @@ impl Sums {
             Reduction::Min => f64::INFINITY,
             Reduction::Max => f64::NEG_INFINITY,
         };
-        Sums { sums: [[none; LANES]; 4], reduction, single: None, count: 0 }
+        Sums { sums: [[none; LANES]; 4], reduction, single: [Lanes::ZERO; 4], alone: Lanes::ZERO }
     }
 
     /// Adds component `k` of a texel.
@@ -164,13 +165,22 @@ impl Sums {
         }
     }
 
+    /// A texel of these weights may be all that lanes take: it is so far where it is `whole`.
+    #[inline(always)]
+    fn pass_on(&mut self, texel: &[Lanes; 4], weights: &[f64; LANES], whole: &Lanes) {
+        let whole = &whole.0;
+        for (single, component) in self.single.iter_mut().zip(texel) {
+            *single = Lanes(each(|lane| if whole[lane] != 0 { component.0[lane] } else { single.0[lane] }));
+        }
+        let before = self.alone;
+        self.alone = Lanes(each(|lane| if weights[lane] > 0.0 { whole[lane] } else { before.0[lane] }));
+    }
+
     #[inline(always)]
     fn component(&self, k: usize) -> Lanes {
-        match &self.single {
-            Some(texel) if self.count == 1 => texel[k],
-            // Which of several NaN a sum passes on depends on the order of its operands.
-            _ => Lanes(each(|lane| canonical(self.sums[k][lane] as f32).to_bits())),
-        }
+        // Which of several NaN a sum passes on depends on the order of its operands.
+        let sum = |lane: usize| canonical(self.sums[k][lane] as f32).to_bits();
+        Lanes(each(|lane| if self.alone.0[lane] != 0 { self.single[k].0[lane] } else { sum(lane) }))
     }
 }
 
@@ -195,8 +205,7 @@ impl Sampling<'_> {
             let footprint = self.footprint(position, &level, &levels.linear, offset);
             let mut share = levels.share(high);
             share.iter_mut().zip(part).for_each(|(share, part)| *share *= part);
-            let nearest = (0..LANES).all(|lane| levels.linear.0[lane] & self.active.0[lane] == 0);
-            self.add(memory, &footprint, &share, reference, nearest, sums)?;
+            self.add(memory, &footprint, &share, reference, &levels.linear, sums)?;
         }
         Ok(())
     }
@@ -233,8 +242,8 @@ impl Sampling<'_> {
         }
     }
 
-    /// Adds what one level contributes to the active lanes that it has a share in; `nearest`: they all take
-    /// the nearest texel.
+    /// Adds what one level contributes to the active lanes that it has a share in; those of `linear` are
+    /// filtered inside the level, the others take the nearest texel.
     #[inline(always)]
     fn add<M: LaneAccesses>(
         &self,
@@ -242,7 +251,7 @@ impl Sampling<'_> {
         footprint: &Footprint,
         share: &[f64; LANES],
         reference: Option<&Lanes>,
-        nearest: bool,
+        linear: &Lanes,
         sums: &mut Sums,
     ) -> Result<(), Trap> {
         let single = footprint.fraction.iter().flatten().all(|&fraction| fraction == 0.0);
@@ -265,7 +274,7 @@ impl Sampling<'_> {
         if self.is_seamless() && !single {
             self.spread_corners(footprint, &mut weights);
         }
-        let steps = self.steps(footprint, single);
+        let (steps, integer) = (self.steps(footprint, single), self.texels.info.numeric.is_integer());
         for (tap, weights) in weights.iter().enumerate().take(taps) {
             let mut place = self.place(footprint, &steps, tap);
             if self.is_seamless() && !single {
@@ -273,16 +282,17 @@ impl Sampling<'_> {
             }
             let wanted = Lanes(each(|lane| if weights[lane] > 0.0 { YES } else { 0 }));
             let Some(texel) = self.texel(memory, &place, &wanted, reference)? else { continue };
-            let whole = (0..LANES).all(|lane| weights[lane] == 1.0 || self.active.0[lane] == 0);
             // No closure: it would be a function of its own for the least that hosts have.
             for k in 0..4 {
                 if self.has(k) {
                     sums.add(k, &texel[k], weights);
                 }
             }
-            sums.count += 1;
-            let integer = self.texels.info.numeric.is_integer();
-            sums.single = (whole && nearest || integer).then_some(texel);
+            let whole = |lane: usize| {
+                let nearest = weights[lane] == 1.0 && linear.0[lane] == 0;
+                if nearest || integer && weights[lane] > 0.0 { YES } else { 0 }
+            };
+            sums.pass_on(&texel, weights, &Lanes(each(whole)));
         }
         Ok(())
     }
