@@ -72,7 +72,7 @@ impl Part<'_> {
                 if let Some(least) = least {
                     for half in 0..2 {
                         self.widen_half_of(WIDEN, factor, value, half);
-                        self.extreme_of_double(sum[half], weights[half], factor, least);
+                        self.extreme_of_double(sum[half], weights[half], factor, least, (t, u));
                     }
                     continue;
                 }
@@ -89,16 +89,14 @@ impl Part<'_> {
         }
     }
 
-    /// `x` becomes the lesser or the greater of itself and `y`, where that has a weight.
-    fn extreme_of_double(&mut self, x: u8, weight: u8, y: u8, least: bool) {
-        self.for_a_while(|part| {
-            let (t, zero) = (part.temporary(), part.temporary());
-            part.unary(LOAD, t, Source::Host(x));
-            part.bound_doubles(t, y, least);
-            part.zero_register(zero);
-            let weighs = part.compare_doubles(MORE_THAN, weight, zero);
-            part.choose_doubles(x, weighs, t, x);
-        });
+    /// `x` becomes the lesser or the greater of itself and `y`, where that has a weight; `t` and `u` are for
+    /// its use.
+    fn extreme_of_double(&mut self, x: u8, weight: u8, y: u8, least: bool, (t, u): (u8, u8)) {
+        self.unary(LOAD, t, Source::Host(x));
+        self.bound_doubles(t, y, least);
+        self.zero_register(u);
+        let weighs = self.compare_doubles(MORE_THAN, weight, u);
+        self.choose_doubles(x, weighs, t, x);
     }
 
     /// The weights of texel `number`, as doubles: of its level, and along each axis of the upper texel or the
