@@ -5,7 +5,7 @@ use super::mean::Scale;
 use super::*;
 
 /// The most host registers that stepping over an edge takes for itself.
-const ACROSS: usize = 10;
+const ACROSS: usize = 8;
 
 impl Part<'_> {
     /// Where the texels around all lanes' directions are; at these levels, if they are not known.
