@@ -94,22 +94,6 @@ fn exchanges_initialise() {
     }
 }
 
-/// A vector that is written in part and loaded as a whole: its other components are undefined where they are
-/// used, and padding where they are copied with the one that is not.
-#[test]
-fn components_that_nothing_wrote_are_told_where_they_are_used() {
-    let arguments = "--buffer 0:0=u32x32 --buffer 0:1=u32x128 --dump 0:0";
-    let expected: Vec<u32> = (0..32).collect();
-    computes("components", arguments, &expected);
-    computes("components", &format!("{arguments} --spec 1=true"), &expected);
-    let output = exec("components", &["--mode", "check"], &format!("{arguments} --spec 0=true"));
-    let errors = errors(&output);
-    assert!(
-        errors.contains("error[uninitialised-read]") && errors.contains("components.comp:17"),
-        "{errors}"
-    );
-}
-
 #[test]
 fn saxpy() {
     let expected: Vec<f32> =

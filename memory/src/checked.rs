@@ -452,7 +452,7 @@ impl MemorySystem for CheckedMemory {
     }
 
     #[cold]
-    fn read_undefined(&mut self) -> Lanes {
+    fn read_undefined(&mut self) -> Mask {
         self.core.report.read_undefined(self.first_lane)
     }
 
