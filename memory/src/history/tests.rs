@@ -20,6 +20,9 @@ fn the_oldest_and_the_newest_are_those_of_all_candidates() {
                 history.write(record, bytes, value, random.below(9u32), none, time.into());
             }
         }
+        // What is ordered before a load lets it read something.
+        let record = Record { agent: agent(&mut random), time: 99, kind: 1 };
+        history.write(record, 15, random.bits() as u32, 0, ReleaseSequence::default(), 99);
         let newest = random.bits() as u32;
         let known: u32 = random.bits() as u32 & random.bits() as u32;
         for policy in [ValuePolicy::Latest, ValuePolicy::Stale, ValuePolicy::Varied] {
