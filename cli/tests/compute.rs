@@ -94,6 +94,21 @@ fn exchanges_initialise() {
     }
 }
 
+/// A vector that is written in part and loaded as a whole: its other components are undefined where they are
+/// used or copied to memory that invocations share.
+#[test]
+fn components_that_nothing_wrote_are_told_where_they_are_used() {
+    let arguments = "--buffer 0:0=u32x32 --buffer 0:1=u32x128 --dump 0:0";
+    let expected: Vec<u32> = (0..32).collect();
+    computes("components", arguments, &expected);
+    for constant in [0, 1] {
+        let given = format!("{arguments} --spec {constant}=true");
+        let errors = errors(&exec("components", &["--mode", "check"], &given));
+        let told = errors.contains("error[uninitialised-read]") && errors.contains("components.comp:17");
+        assert!(told, "{errors}");
+    }
+}
+
 #[test]
 fn saxpy() {
     let expected: Vec<f32> =

@@ -452,7 +452,7 @@ impl MemorySystem for CheckedMemory {
     }
 
     #[cold]
-    fn read_undefined(&mut self) -> Mask {
+    fn read_undefined(&mut self) -> Lanes {
         self.core.report.read_undefined(self.first_lane)
     }
 

@@ -269,10 +269,11 @@ pub trait MemorySystem: LaneAccesses {
     /// barrier.
     fn barrier_complete(&mut self, workgroup: u32);
 
-    /// The lanes of the entered subgroup that read with the last load what nothing had written, where such
-    /// loads are followed and not reported. Only called in the modelled mode.
-    fn read_undefined(&mut self) -> Mask {
-        0
+    /// Of the lanes of the entered subgroup the components that the last load read and nothing had written,
+    /// where such loads are followed and not reported: bit `k` for component `k`, the last bit for all from
+    /// 31 on. Only called in the modelled mode.
+    fn read_undefined(&mut self) -> Lanes {
+        Lanes::ZERO
     }
 
     /// From now on [`MemorySystem::observed`] tells what happens, or it need not any more. Only called in the

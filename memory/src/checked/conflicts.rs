@@ -17,6 +17,8 @@ pub(super) struct Where {
     pub held: u8,
     /// Bytes of the component.
     pub size: u32,
+    /// Its number in the access.
+    pub component: u8,
     /// For a read: bytes that nothing wrote are undefined.
     pub undefined: bool,
     /// Device memory or the memory of a workgroup.

@@ -160,6 +160,7 @@ impl Lane<'_> {
             word: self.view.address.wrapping_add(offset) & !3,
             held: 15,
             size: size as u32,
+            component: k as u8,
             undefined: self.undefined,
             space: self.space,
         };

@@ -9,7 +9,7 @@ use crate::access::Site;
 use crate::history::ValuePolicy;
 use crate::race::{AgentId, Space};
 use crate::raw::{self, MemoryView};
-use crate::system::{LANES, Mask};
+use crate::system::Lanes;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
@@ -51,31 +51,31 @@ pub(super) struct FollowedLoads {
     loads: FxHashSet<Site>,
     /// Those that have read what nothing had written.
     undefined: BTreeSet<Site>,
-    /// Who has with its last load.
-    readers: Vec<AgentId>,
+    /// Who has with its last load, and which components, as bits.
+    readers: Vec<(AgentId, u32)>,
 }
 
 impl Report {
     /// Whether a load by this instruction is followed, and need not be told.
-    pub(super) fn follows(&mut self, site: Site, reader: AgentId) -> bool {
+    pub(super) fn follows(&mut self, site: Site, reader: AgentId, component: u8) -> bool {
         let Some(followed) = self.followed.as_mut().filter(|followed| followed.loads.contains(&site)) else {
             return false;
         };
         followed.undefined.insert(site);
-        followed.readers.push(reader);
+        followed.readers.push((reader, 1 << component.min(31)));
         true
     }
 
-    /// The lanes of the subgroup whose first is `first` that have read what nothing had written with their
-    /// last load.
-    pub(super) fn read_undefined(&mut self, first: AgentId) -> Mask {
-        let Some(followed) = &mut self.followed else { return 0 };
-        let mut lanes = 0;
-        followed.readers.retain(|reader| {
-            let lane = reader.wrapping_sub(first);
-            let here = (lane as usize) < LANES;
-            lanes |= if here { 1 << lane } else { 0 };
-            !here
+    /// Of the lanes of the subgroup whose first is `first` the components that their last load read and
+    /// nothing had written: bit `k` for component `k`, the last bit for all from 31 on.
+    pub(super) fn read_undefined(&mut self, first: AgentId) -> Lanes {
+        let mut lanes = Lanes::ZERO;
+        let Some(followed) = &mut self.followed else { return lanes };
+        followed.readers.retain(|(reader, components)| {
+            let lane = lanes.0.get_mut(reader.wrapping_sub(first) as usize);
+            let elsewhere = lane.is_none();
+            lane.into_iter().for_each(|lane| *lane |= components);
+            elsewhere
         });
         lanes
     }

@@ -198,7 +198,7 @@ impl Report {
     /// A read of bytes that nothing wrote.
     #[cold]
     pub fn undefined(&mut self, who: Who, kind: &StaticAccess, place: &Where) {
-        if self.follows(kind.site, who.agent) {
+        if self.follows(kind.site, who.agent, place.component) {
             return;
         }
         let access = self.access(who.agent, kind, place);

@@ -361,7 +361,7 @@ macro_rules! instruction_table {
                 LoadPrivate(V, V, -, L, E, L)
                 StorePrivate(V, V, -, L, E, L)
                 BufferSize(-, -, -, -, -, E)
-                // Check mode: 1 for the lanes whose last load read what nothing had written.
+                // Check mode: the components that the last load of each lane read undefined, as bits.
                 ReadUndefined(V, -, -, -, -, -)
                 // Check mode: a shadow; literal 1: partly defined values count.
                 CheckDefined(-, V, -, -, -, L)

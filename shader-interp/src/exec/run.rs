@@ -377,8 +377,8 @@ macro_rules! define_run {
                         }
                     }
                     Opcode::ReadUndefined => {
-                        let undefined = if M::MODELLED { memory.read_undefined() } else { 0 };
-                        set_vector!(inst.dst, Lanes(std::array::from_fn(|lane| undefined >> lane & 1)));
+                        let undefined = if M::MODELLED { memory.read_undefined() } else { Lanes::ZERO };
+                        set_vector!(inst.dst, undefined);
                     }
                     Opcode::CheckDefined => {
                         if M::MODELLED {

@@ -354,7 +354,8 @@ pub enum OpKind {
     Note(FindingId),
     /// With notes: the argument selects a descriptor, and is to be equal in all running lanes.
     NoteDiverging,
-    /// Check mode: 1 for the lanes whose last followed load read what nothing had written, else 0. I32.
+    /// Check mode: of each lane the components that its last followed load read and nothing had written, as
+    /// bits from the lowest on, the last one for all others. I32.
     ReadUndefined,
     /// Check mode: the lanes whose argument, a shadow of `pass::defined`, is not 0 use a value that nothing
     /// has written.

@@ -445,17 +445,21 @@ impl Walk<'_> {
         }
     }
 
-    /// A load of shared memory, which says itself of which lanes it read what nothing had written. A vector
-    /// of which only a part was written counts as undefined.
+    /// A load of shared memory, which says itself of which components it read what nothing had written.
     fn shared_load(&mut self, results: &[Value], site: Site) {
         if let Some(loads) = self.loads.as_mut().filter(|loads| !loads.contains(&site)) {
             loads.push(site);
         }
         let (number, _) = self.origins.add(Origin { site, variable: u32::MAX, offset: 0, bytes: 0 }, 1);
         let undefined = self.b.one(OpKind::ReadUndefined, Scalar::I32, &[], Site(0));
-        let (defined, zero, named) = (self.is(undefined, 0), self.b.int(0), self.b.int(word(number)));
-        let shadow = self.b.select(defined, zero, named);
-        results.iter().for_each(|&result| self.set(result, shadow));
+        let (zero, named) = (self.b.int(0), self.b.int(word(number)));
+        for (k, &result) in results.iter().enumerate() {
+            let component = self.b.int(1 << k.min(31));
+            let undefined = self.b.alu(Alu::And, Scalar::I32, &[undefined, component]);
+            let defined = self.is(undefined, 0);
+            let shadow = self.b.select(defined, zero, named);
+            self.set(result, shadow);
+        }
     }
 
     /// What memory says of the component at byte `by` of a place that is followed: 0, a shadow, or [`NEVER`].
