@@ -45,22 +45,21 @@ pub(super) struct SampleAccess {
     border: [u32; 4],
 }
 
-/// Where the texels of a footprint are.
+/// The texels of a footprint.
 struct Footprint {
-    axes: SmallVec<[Axis; 3]>,
-    /// Of cubes, whose footprints reach over edges: byte offsets of each texel.
-    places: SmallVec<[u8; 4]>,
+    /// Along each axis, the weights of the upper ones.
+    fractions: SmallVec<[u8; 3]>,
+    offsets: Offsets,
     /// Of cubes that are filtered linearly: the number of the texel that there is not, or -1.
     corner: Option<u8>,
 }
 
-/// Where they are along one axis.
-#[derive(Clone, Copy)]
-struct Axis {
-    /// Byte offsets of the lower and of the upper texels.
-    offset: [u8; 2],
-    /// The weights of the upper ones.
-    fraction: u8,
+/// Byte offsets of the texels of a footprint.
+enum Offsets {
+    /// What the lower and the upper ones along each axis add.
+    Along(SmallVec<[[u8; 2]; 3]>),
+    /// Of cubes, whose footprints reach over edges: those of each.
+    Each(SmallVec<[u8; 4]>),
 }
 
 impl SampleAccess {
@@ -171,19 +170,16 @@ impl Part<'_> {
             let footprint = part.footprint(access, 0, level.map(|level| level.high));
             part.tap(access, &footprint, 0, &words, (t, u));
         });
-        if let Some(level) = level {
-            self.free(level.high);
-        }
         let results = (0..access.results.1).map(|k| (k, access.results.0 + k as u16));
-        let Some(rest) = level.and_then(|level| level.rest) else {
+        let Some((level, rest)) = level.and_then(|level| Some((level, level.rest?))) else {
             return results.for_each(|(k, to)| {
                 self.component(access, k, &words, (t, u), (to, reference));
             });
         };
         let lower: SmallVec<[u8; 4]> = words.iter().map(|_| self.temporary()).collect();
         self.for_a_while(|part| {
-            let below = part.level_below(access);
-            let footprint = part.footprint(access, 0, Some(below));
+            part.step_below(level);
+            let footprint = part.footprint(access, 0, Some(level.high));
             part.tap(access, &footprint, 0, &lower, (t, u));
         });
         for (k, to) in results {
@@ -231,7 +227,7 @@ impl Part<'_> {
             return self.footprint_on_faces(access, level);
         }
         let count = if access.filter.linear { 2 } else { 1 };
-        let mut axes: SmallVec<[Axis; 3]> = SmallVec::new();
+        let (mut fractions, mut offsets) = (SmallVec::new(), SmallVec::new());
         for (k, register) in access.at.iter().enumerate() {
             let [low, high, fraction] = self.keep(|part| {
                 let [low, high, fraction, t, u] = std::array::from_fn(|_| part.temporary());
@@ -262,9 +258,10 @@ impl Part<'_> {
                 }
                 [low, high, fraction]
             });
-            axes.push(Axis { offset: [low, high], fraction });
+            fractions.push(fraction);
+            offsets.push([low, high]);
         }
-        Footprint { axes, places: SmallVec::new(), corner: None }
+        Footprint { fractions, offsets: Offsets::Along(offsets), corner: None }
     }
 
     /// The number of the texel at or below each lane's position, and what is left: from 0 to 1.
@@ -419,14 +416,16 @@ impl Part<'_> {
 
     /// Where texel `number` of all lanes' footprints is, to `t`.
     fn place_of_tap(&mut self, footprint: &Footprint, number: usize, t: u8) {
-        if let Some(place) = footprint.places.get(number) {
-            return self.unary(LOAD, t, Source::Host(*place));
-        }
-        for (k, axis) in footprint.axes.iter().enumerate() {
-            let offset = axis.offset[number >> k & 1];
-            match k {
-                0 => self.unary(LOAD, t, Source::Host(offset)),
-                _ => self.binary(ADD, t, t, Source::Host(offset)),
+        match &footprint.offsets {
+            Offsets::Each(places) => self.unary(LOAD, t, Source::Host(places[number])),
+            Offsets::Along(axes) => {
+                for (k, offsets) in axes.iter().enumerate() {
+                    let offset = offsets[number >> k & 1];
+                    match k {
+                        0 => self.unary(LOAD, t, Source::Host(offset)),
+                        _ => self.binary(ADD, t, t, Source::Host(offset)),
+                    }
+                }
             }
         }
     }

@@ -28,6 +28,8 @@ void main() {
             textureLod(sampler2D(planes[2], samplers[nonuniformEXT(own % 2)]), place.yx, 0));
         seen[at + 5] = floatBitsToUint(
             textureLod(sampler2D(planes[nonuniformEXT(own % 2)], samplers[nonuniformEXT(own % 2)]), place.yx, 0));
+        seen[at + 10] = floatBitsToUint(textureLod(
+            sampler2D(planes[nonuniformEXT(own % 4)], samplers[nonuniformEXT(own / 4 % 2)]), place.xy, 0));
         seen[at + 6] = floatBitsToUint(textureGather(sampled[nonuniformEXT(own % 4)], place.xy, 1));
         seen[at + 7] = uvec4(textureSize(sampled[nonuniformEXT(own % 5)], 0), imageSize(pictures[k % 3]));
         if ((i + k) % 5 != 0) {

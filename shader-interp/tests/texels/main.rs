@@ -23,9 +23,7 @@ fn program(info: &FormatInfo) -> Program {
         Numeric::Sint => include_bytes!("../shaders/texels_i.spv"),
         _ => include_bytes!("../shaders/texels_f.spv"),
     };
-    let words: Vec<u32> = code.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
-    let options = CompileOptions::default();
-    compile(&words, &options).expect("the shader compiles")
+    compile(&words(code), &CompileOptions::default()).expect("the shader compiles")
 }
 
 /// An encoding that failed would leave all to the interpreter, which gives the same bits.
@@ -34,6 +32,32 @@ fn assert_compiled(program: &Program) {
     assert!(is_compiled(program) || !std::arch::is_x86_feature_detected!("avx2"), "no machine code");
     #[cfg(not(target_arch = "x86_64"))]
     assert!(!is_compiled(program));
+}
+
+/// The words of a module.
+fn words(code: &[u8]) -> Vec<u32> {
+    code.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
+}
+
+/// The format of this name, without what all names begin with.
+fn format(name: &str) -> &'static FormatInfo {
+    let named = |info: &&FormatInfo| info.name.strip_prefix("VK_FORMAT_") == Some(name);
+    FORMATS.iter().find(named).expect("a format")
+}
+
+/// Dispatches one workgroup; `descriptors` gives those of a set's binding.
+fn launch(program: &Program, tier: Tier, mut descriptors: impl FnMut(u32, u32) -> Vec<Descriptor>) {
+    let bindings = program.shader.bindings.iter().map(|b| descriptors(b.set, b.binding)).collect();
+    let resources = Resources { bindings, ..Resources::default() };
+    let options = PlainOptions { tier, ..PlainOptions::default() };
+    dispatch(program, &Grid { base: [0; 3], groups: [1; 3] }, &resources, &options).expect("nothing traps");
+}
+
+/// Both tiers give the same words; `place` says where a word is.
+fn assert_same(should: &[u32], is: &[u32], place: impl FnOnce(usize) -> String) {
+    if let Some(at) = (0..should.len()).find(|at| should[*at] != is[*at]) {
+        panic!("{}: {:08x}, not {:08x}", place(at), is[at], should[at]);
+    }
 }
 
 fn store(words: impl IntoIterator<Item = u32>) -> MemoryRange {
@@ -133,12 +157,7 @@ fn run(program: &Program, info: &FormatInfo, tier: Tier, seed: u64) -> [Vec<u32>
         Descriptor::Buffer(store(values(&mut random))),
         Descriptor::Buffer(seen.clone()),
     ];
-    let bindings = &program.shader.bindings;
-    let bindings = bindings.iter().map(|b| vec![descriptors[b.binding as usize].clone()]).collect();
-    let resources = Resources { bindings, ..Resources::default() };
-    let grid = Grid { base: [0; 3], groups: [1; 3] };
-    let options = PlainOptions { tier, ..PlainOptions::default() };
-    dispatch(program, &grid, &resources, &options).expect("nothing traps");
+    launch(program, tier, |_, binding| vec![descriptors[binding as usize].clone()]);
     [to.words(), seen.words()]
 }
 
@@ -162,14 +181,9 @@ fn texels_are_the_same_in_both_tiers() {
                 [Tier::Interpreter, Tier::Compiled].map(|tier| run(&program, other, tier, seed));
             assert_compiled(&program);
             for (k, what) in ["written", "seen"].into_iter().enumerate() {
-                let differ = (0..should[k].len()).find(|at| should[k][*at] != is[k][*at]);
-                if let Some(at) = differ {
-                    let (is, should) = (is[k][at], should[k][at]);
-                    panic!(
-                        "{} in code for {}: {what} {at}: {is:08x}, not {should:08x}",
-                        other.name, info.name
-                    );
-                }
+                assert_same(&should[k], &is[k], |at| {
+                    format!("{} in code for {}: {what} {at}", other.name, info.name)
+                });
             }
         }
     }
@@ -220,7 +234,7 @@ fn shaped(k: usize, info: &FormatInfo, random: &mut Random) -> (Descriptor, Memo
 /// What a dispatch leaves in images of all shapes, and what it has seen.
 fn run_shapes(program: &Program, info: &FormatInfo, tier: Tier, seed: u64) -> Vec<Vec<u32>> {
     let mut random = Random::new(seed);
-    let word = FORMATS.iter().find(|info| info.name == "VK_FORMAT_R32_UINT").expect("the format of atomics");
+    let word = format("R32_UINT");
     let mut place = |shape: u32, lane: u32, base: [u32; 3]| match shape {
         // In a row, in rows, in slices, all one, anywhere and outside.
         0 => [base[0] + lane, base[1], base[2], 0],
@@ -248,20 +262,15 @@ fn run_shapes(program: &Program, info: &FormatInfo, tier: Tier, seed: u64) -> Ve
         written.push(memory);
         descriptor
     };
-    let bindings = program.shader.bindings.iter().map(|b| vec![descriptor(b.set, b.binding)]).collect();
-    let resources = Resources { bindings, ..Resources::default() };
-    let options = PlainOptions { tier, ..PlainOptions::default() };
-    dispatch(program, &Grid { base: [0; 3], groups: [1; 3] }, &resources, &options).expect("nothing traps");
+    launch(program, tier, |set, binding| vec![descriptor(set, binding)]);
     written.iter().map(MemoryRange::words).collect()
 }
 
 #[test]
 fn texels_of_all_shapes_are_the_same_in_both_tiers() {
-    let code: &[u8] = include_bytes!("../shaders/texel_shapes.spv");
-    let words: Vec<u32> = code.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
+    let words = words(include_bytes!("../shaders/texel_shapes.spv"));
     for name in ["R32_UINT", "R8_UINT", "R8G8B8A8_UINT", "R16G16_UINT", "R32G32B32A32_UINT"] {
-        let info =
-            FORMATS.iter().find(|info| info.name.strip_prefix("VK_FORMAT_") == Some(name)).expect("a format");
+        let info = format(name);
         // Its machine code is made for images of this format.
         let program = compile(&words, &CompileOptions::default()).expect("the shader compiles");
         for seed in 0..20 {
@@ -270,8 +279,7 @@ fn texels_of_all_shapes_are_the_same_in_both_tiers() {
             assert_compiled(&program);
             assert!(should[0].iter().any(|word| *word != 0), "the shader has seen nothing");
             for (k, (should, is)) in should.iter().zip(&is).enumerate() {
-                let differ = (0..should.len()).find(|at| should[*at] != is[*at]);
-                assert_eq!(differ, None, "{name}, seed {seed}: first difference in memory {k}");
+                assert_same(should, is, |at| format!("{name}, seed {seed}: memory {k}, word {at}"));
             }
         }
     }

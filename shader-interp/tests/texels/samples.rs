@@ -84,17 +84,18 @@ fn run_samples(
         }
         Descriptor::ImageSampler(view, *sampler)
     };
-    let bindings = program.shader.bindings.iter().map(|b| vec![descriptor(b.set, b.binding)]).collect();
-    let resources = Resources { bindings, ..Resources::default() };
-    let options = PlainOptions { tier, ..PlainOptions::default() };
-    dispatch(program, &Grid { base: [0; 3], groups: [1; 3] }, &resources, &options).expect("nothing traps");
+    launch(program, tier, |set, binding| vec![descriptor(set, binding)]);
     seen.words()
+}
+
+/// Which call of a shader saw a word, and where.
+fn call(at: usize) -> String {
+    format!("call {}, component {}, place {}", at / 4 % 16, at % 4, at / 64)
 }
 
 #[test]
 fn samples_are_the_same_in_both_tiers() {
-    let code: &[u8] = include_bytes!("../shaders/texel_samples.spv");
-    let words: Vec<u32> = code.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
+    let words = words(include_bytes!("../shaders/texel_samples.spv"));
     let names = [
         "R8G8B8A8_UNORM",
         "R8_UNORM",
@@ -106,8 +107,7 @@ fn samples_are_the_same_in_both_tiers() {
         "B10G11R11_UFLOAT_PACK32",
     ];
     for (n, name) in names.into_iter().enumerate() {
-        let info = FORMATS.iter().find(|info| info.name.strip_prefix("VK_FORMAT_") == Some(name));
-        let info = info.expect("a format");
+        let info = format(name);
         for case in 0..20u32 {
             let [linear, uneven] = [case % 2 == 0, case % 5 == 4 || case % 4 == 3];
             let address = [0, 1, 2].map(|k| [0, 1, 2, 4, 3][((case / 2 + k * n as u32) % 5) as usize]);
@@ -124,13 +124,7 @@ fn samples_are_the_same_in_both_tiers() {
                 let run = |tier| run_samples(&program, &images, sampler, (uneven.into(), 1), tier, seed);
                 let [should, is] = [Tier::Interpreter, Tier::Compiled].map(run);
                 assert_compiled(&program);
-                if let Some(at) = (0..should.len()).find(|at| should[*at] != is[*at]) {
-                    let (call, place) = (at / 4 % 16, at / 64);
-                    let (is, should) = (is[at], should[at]);
-                    panic!(
-                        "{name}, {address:?}, {linear}: call {call}, place {place}: {is:08x}, not {should:08x}"
-                    );
-                }
+                assert_same(&should, &is, |at| format!("{name}, {address:?}, {linear}: {}", call(at)));
             }
         }
     }
@@ -138,12 +132,7 @@ fn samples_are_the_same_in_both_tiers() {
 
 #[test]
 fn comparisons_reductions_and_coordinates_in_texels_are_the_same_in_both_tiers() {
-    let code: &[u8] = include_bytes!("../shaders/texel_compares.spv");
-    let words: Vec<u32> = code.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
-    let format = |name: &str| {
-        let named = |info: &&FormatInfo| info.name.strip_prefix("VK_FORMAT_") == Some(name);
-        FORMATS.iter().find(named).expect("a format")
-    };
+    let words = words(include_bytes!("../shaders/texel_compares.spv"));
     let sizes = [([32, 8, 1], 1), ([16, 16, 1], 1), ([32, 1, 1], 1), ([8, 16, 1], 3)];
     let (mut passed, mut failed) = (0, 0);
     for (n, depth) in ["D32_SFLOAT", "D16_UNORM", "X8_D24_UNORM_PACK32"].map(format).into_iter().enumerate() {
@@ -169,10 +158,7 @@ fn comparisons_reductions_and_coordinates_in_texels_are_the_same_in_both_tiers()
                 assert_compiled(&program);
                 passed += should.iter().step_by(64).filter(|word| **word == one).count();
                 failed += should.iter().step_by(64).filter(|word| **word == 0).count();
-                if let Some(at) = (0..should.len()).find(|at| should[*at] != is[*at]) {
-                    let (is, should) = (is[at], should[at]);
-                    panic!("{}, {sampler:?}: call {}: {is:08x}, not {should:08x}", depth.name, at % 64);
-                }
+                assert_same(&should, &is, |at| format!("{}, {sampler:?}: {}", depth.name, call(at)));
             }
         }
     }
@@ -181,12 +167,10 @@ fn comparisons_reductions_and_coordinates_in_texels_are_the_same_in_both_tiers()
 
 #[test]
 fn levels_are_the_same_in_both_tiers() {
-    let code: &[u8] = include_bytes!("../shaders/texel_levels.spv");
-    let words: Vec<u32> = code.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
+    let words = words(include_bytes!("../shaders/texel_levels.spv"));
     let names = ["R8G8B8A8_UNORM", "R32G32B32A32_SFLOAT", "R16G16_SFLOAT", "R16G16_SNORM", "B8G8R8A8_SRGB"];
     for (n, name) in names.into_iter().enumerate() {
-        let info = FORMATS.iter().find(|info| info.name.strip_prefix("VK_FORMAT_") == Some(name));
-        let info = info.expect("a format");
+        let info = format(name);
         for case in 0..36u32 {
             let linear = case % 2 == 0;
             let address = [0, 1, 2].map(|k| ((case / 2 + k) % 5) as i32);
@@ -213,15 +197,7 @@ fn levels_are_the_same_in_both_tiers() {
                 let [should, is] = [Tier::Interpreter, Tier::Compiled].map(run);
                 assert_compiled(&program);
                 assert!(should.iter().any(|word| *word != 0), "the shader has seen nothing");
-                if let Some(at) = (0..should.len()).find(|at| should[*at] != is[*at]) {
-                    let (call, place) = (at / 4 % 16, at / 64);
-                    let (is, should) = (is[at], should[at]);
-                    panic!(
-                        "{name}, {sampler:?}, {levels} levels: call {call}, place {place}, component {}: \
-                         {is:08x}, not {should:08x}",
-                        at % 4
-                    );
-                }
+                assert_same(&should, &is, |at| format!("{name}, {sampler:?}, {levels} levels: {}", call(at)));
             }
         }
     }
@@ -229,12 +205,7 @@ fn levels_are_the_same_in_both_tiers() {
 
 #[test]
 fn cubes_are_the_same_in_both_tiers() {
-    let code: &[u8] = include_bytes!("../shaders/texel_cubes.spv");
-    let words: Vec<u32> = code.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
-    let format = |name: &str| {
-        let named = |info: &&FormatInfo| info.name.strip_prefix("VK_FORMAT_") == Some(name);
-        FORMATS.iter().find(named).expect("a format")
-    };
+    let words = words(include_bytes!("../shaders/texel_cubes.spv"));
     let names = ["R8G8B8A8_UNORM", "R32G32B32A32_SFLOAT", "R16G16_SFLOAT", "R16G16_SNORM", "B8G8R8A8_SRGB"];
     for (n, colors) in names.map(format).into_iter().enumerate() {
         for case in 0..24u32 {
@@ -265,16 +236,9 @@ fn cubes_are_the_same_in_both_tiers() {
                 let [should, is] = [Tier::Interpreter, Tier::Compiled].map(run);
                 assert_compiled(&program);
                 assert!(should.iter().any(|word| *word != 0), "the shader has seen nothing");
-                if let Some(at) = (0..should.len()).find(|at| should[*at] != is[*at]) {
-                    let (call, place) = (at / 4 % 16, at / 64);
-                    let (is, should) = (is[at], should[at]);
-                    panic!(
-                        "{}, {sampler:?}, {levels} levels: call {call}, place {place}, component {}: \
-                         {is:08x}, not {should:08x}",
-                        colors.name,
-                        at % 4
-                    );
-                }
+                assert_same(&should, &is, |at| {
+                    format!("{}, {sampler:?}, {levels} levels: {}", colors.name, call(at))
+                });
             }
         }
     }

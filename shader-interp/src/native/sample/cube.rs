@@ -22,14 +22,11 @@ impl Part<'_> {
         let [a, b, c, d, s, t, corner] = kept;
         if !linear {
             kept[1..].iter().for_each(|k| self.free(*k));
-            return Footprint { axes: SmallVec::new(), places: SmallVec::from_slice(&[a]), corner: None };
+            let offsets = Offsets::Each(SmallVec::from_slice(&[a]));
+            return Footprint { fractions: SmallVec::new(), offsets, corner: None };
         }
-        let axes = [s, t].map(|fraction| Axis { offset: [a, a], fraction });
-        Footprint {
-            axes: SmallVec::from_slice(&axes),
-            places: SmallVec::from_slice(&[a, b, c, d]),
-            corner: Some(corner),
-        }
+        let offsets = Offsets::Each(SmallVec::from_slice(&[a, b, c, d]));
+        Footprint { fractions: SmallVec::from_slice(&[s, t]), offsets, corner: Some(corner) }
     }
 
     fn fill_footprint(
@@ -230,6 +227,16 @@ impl Part<'_> {
         [x, y, z]
     }
 
+    /// By the magnitudes of a direction, the lanes whose major axis is y, or z: that comes first.
+    fn major_axis(&mut self, [ax, ay, az]: [u8; 3]) -> [u8; 2] {
+        let along_y = self.compare_floats(GREATER_EQUAL, ay, Source::Host(ax));
+        let first = self.compare_floats(GREATER_EQUAL, az, Source::Host(ax));
+        let along_z = self.compare_floats(GREATER_EQUAL, az, Source::Host(ay));
+        let [k, l] = [first, along_z].map(|k| Register::K0 + u32::from(k));
+        self.asm.put(Instruction::with3(X86::VEX_Kandw_kr_kr_kr, l, k, l));
+        [along_y, along_z]
+    }
+
     /// *Cube Map Face Selection* and *Cube Map Coordinate Transformation*: the face that a direction hits,
     /// and where, from 0 to 1.
     fn select_face(&mut self, [x, y, z]: [u8; 3]) -> [u8; 3] {
@@ -238,12 +245,8 @@ impl Part<'_> {
             self.binary(AND, to, k, Source::Constant(Constant::Magnitude));
             to
         });
-        let along_y = self.compare_floats(GREATER_EQUAL, ay, Source::Host(ax));
+        let [along_y, along_z] = self.major_axis([ax, ay, az]);
         self.choose(major, along_y, Source::Host(ay), ax);
-        let first = self.compare_floats(GREATER_EQUAL, az, Source::Host(ax));
-        let along_z = self.compare_floats(GREATER_EQUAL, az, Source::Host(ay));
-        let [k, l] = [first, along_z].map(|k| Register::K0 + u32::from(k));
-        self.asm.put(Instruction::with3(X86::VEX_Kandw_kr_kr_kr, l, k, l));
         self.choose(major, along_z, Source::Host(az), major);
         let (sign, one) = (self.constant(Constant::Sign), self.constant(Constant::One));
         let [wide_x, wide_y, wide_z, wide_face, wide_s, wide_t, wide_c] =
@@ -306,11 +309,7 @@ impl Part<'_> {
                 part.binary(AND, to, direction[k], Source::Constant(Constant::Magnitude));
                 to
             });
-            let along_y = part.compare_floats(GREATER_EQUAL, ay, Source::Host(ax));
-            let first_z = part.compare_floats(GREATER_EQUAL, az, Source::Host(ax));
-            let along_z = part.compare_floats(GREATER_EQUAL, az, Source::Host(ay));
-            let [k, l] = [first_z, along_z].map(|k| Register::K0 + u32::from(k));
-            part.asm.put(Instruction::with3(X86::VEX_Kandw_kr_kr_kr, l, k, l));
+            let [along_y, along_z] = part.major_axis([ax, ay, az]);
             let chosen =
                 [(direction, [across, first, second]), (change, [faster, along_first, along_second])];
             for ([x, y, z], [across, first, second]) in chosen {

@@ -6,7 +6,6 @@ use crate::ir::ImageSampling;
 use crate::ops::image::level::MAX_LOD_BIAS;
 
 /// The registers that say which level an instruction wants.
-#[derive(Clone)]
 pub(in crate::native) struct Wanted {
     /// The LOD itself, but for its bias.
     lod: Option<u16>,
@@ -64,19 +63,15 @@ impl Part<'_> {
         Some(Level { high, rest: several.then_some(rest) })
     }
 
-    /// The levels below those that lanes read first, where they have a share, else these.
-    pub(super) fn level_below(&mut self, access: &SampleAccess) -> u8 {
-        let [below] = self.keep(|part| {
-            let [high, rest] = part.levels(access);
-            let zero = part.temporary();
-            part.zero_register(zero);
+    /// The levels that lanes read first become those below them, where these have a share.
+    pub(super) fn step_below(&mut self, Level { high, rest }: Level) {
+        let Some(rest) = rest else { return };
+        self.for_a_while(|part| {
+            let zero = part.zero();
             let shares = part.compare_floats(MORE_THAN, rest, Source::Host(zero));
-            let wide = part.host(high);
-            let one = part.constant(Constant::One);
+            let (wide, one) = (part.host(high), part.constant(Constant::One));
             part.masked(shares, Instruction::with3(ADD.0, wide, wide, one));
-            [high]
         });
-        below
     }
 
     /// The level or of two the one above, and the share of the other.

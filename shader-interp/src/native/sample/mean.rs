@@ -23,16 +23,14 @@ impl Part<'_> {
         }
         let least = extreme.map(|(_, least)| least);
         let mean = Mean { access, sums: &sums, reference, least };
-        let levels = [(level.map(|level| level.high), true), (None, false)];
-        for (high, upper) in levels.into_iter().take(1 + usize::from(rest.is_some())) {
+        for upper in [true, false].into_iter().take(1 + usize::from(rest.is_some())) {
+            if let Some(level) = level.filter(|_| !upper) {
+                self.step_below(level);
+            }
             self.for_a_while(|part| {
-                let here = if upper { high } else { Some(part.level_below(access)) };
-                let footprint = part.footprint(access, 0, here);
-                // It has said where all texels are.
-                here.into_iter().for_each(|here| part.free(here));
+                let footprint = part.footprint(access, 0, level.map(|level| level.high));
                 part.add_texels(&mean, &footprint, rest.map(|rest| (rest, upper)));
             });
-            high.into_iter().for_each(|high| self.free(high));
         }
         for (_, to, [low, high]) in &sums {
             self.narrow_both([*low, *high]);
@@ -55,7 +53,7 @@ impl Part<'_> {
         self.spread_double(one, 1.0);
         let scale = Scale { footprint, share, one, factor };
         let thirds = footprint.corner.map(|corner| (corner, self.thirds(&scale, corner, weights, value)));
-        for number in 0..1 << footprint.axes.len() {
+        for number in 0..1 << footprint.fractions.len() {
             self.tap(access, footprint, number, &words, (t, u));
             self.weigh(&scale, number, weights);
             if let Some((corner, thirds)) = thirds {
@@ -105,8 +103,8 @@ impl Part<'_> {
         let Scale { footprint, share, one, factor } = *scale;
         for (half, weight) in weights.into_iter().enumerate() {
             let of_level = share.map(|(rest, upper)| (rest, usize::from(!upper)));
-            let axes = footprint.axes.iter().enumerate();
-            let fractions = axes.map(|(n, axis)| (axis.fraction, number >> n & 1));
+            let axes = footprint.fractions.iter().enumerate();
+            let fractions = axes.map(|(n, fraction)| (*fraction, number >> n & 1));
             for (k, (fraction, upper)) in of_level.into_iter().chain(fractions).enumerate() {
                 let to = if k == 0 { weight } else { factor };
                 self.widen_half_of(WIDEN, to, fraction, half);

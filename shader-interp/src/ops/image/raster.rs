@@ -46,7 +46,7 @@ pub(crate) struct Raster<'a> {
 
 /// *LOD Operation* and *Image Level(s) Selection* of a sampler and an image.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Lods {
     /// Added to LODs: what is limited already, but for an instruction with a bias of its own.
     bias: f32,
@@ -92,8 +92,12 @@ impl<'a> Raster<'a> {
     /// descriptors of which operations choose elements. The raster of such an operation tells by its `start`
     /// which is the first of them and by its `extent` how many there are, and has the kind of one of them.
     pub fn all(program: &Program, resources: &'a Resources) -> Vec<Raster<'a>> {
-        let mut all: Vec<Raster<'a>> =
-            program.images.iter().map(|entry| Raster::of(program, entry, 0, resources)).collect();
+        let fixed = |entry: &ImageEntry| match entry.is_fixed() {
+            true => Raster::of(program, entry, 0, resources),
+            // Also where more are chosen from than code does: there are none then.
+            false => Raster::NONE,
+        };
+        let mut all: Vec<Raster<'a>> = program.images.iter().map(fixed).collect();
         for (slot, entry) in program.images.iter().enumerate() {
             let Some((_, binding)) = entry.choice() else { continue };
             let count = resources.bindings.get(binding as usize).map_or(0, Vec::len);
@@ -321,6 +325,12 @@ fn texels<'a>(instruction: &ImageInstruction, image: &'a Descriptor) -> Option<T
 }
 
 impl ImageEntry {
+    /// Whether its image and sampler are known before.
+    fn is_fixed(&self) -> bool {
+        let mut elements = [Some(self.element), self.sampler].into_iter().flatten();
+        elements.all(|element| matches!(element, ElementIndex::Constant(_)))
+    }
+
     /// The register whose lanes choose the image or the sampler among an array of descriptors, if one does,
     /// and does so alone; the array's binding.
     pub(crate) fn choice(&self) -> Option<(u32, u32)> {
