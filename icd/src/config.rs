@@ -93,6 +93,15 @@ pub enum Queues {
     PretendGraphics,
 }
 
+/// The subgroup sizes that pipelines can ask for (VK_EXT_subgroup_size_control).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SubgroupSizes {
+    /// 1 to 32.
+    All,
+    /// The one that pipelines have which ask for none.
+    One,
+}
+
 /// The extensions of windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Surfaces {
@@ -165,6 +174,8 @@ pub struct Config {
     pub shaders: Option<regex::Regex>,
     /// `subgroup-size`: a power of two, 1 to 32.
     pub subgroup_size: u32,
+    /// `subgroup-sizes`: which ones pipelines can ask for.
+    pub subgroup_sizes: SubgroupSizes,
     /// `max-workgroup-invocations`: the limits `maxComputeWorkGroupInvocations` and
     /// `maxComputeWorkGroupSize.x` and `.y`.
     pub max_workgroup_invocations: u32,
@@ -252,6 +263,7 @@ impl Default for Config {
             suppressions: None,
             shaders: None,
             subgroup_size: 32,
+            subgroup_sizes: SubgroupSizes::All,
             max_workgroup_invocations: 1024,
             threads: 0,
             device_type: DeviceType::Cpu,

@@ -66,7 +66,7 @@ impl Features {
             v10.independent_blend = vk::TRUE;
             v10.sample_rate_shading = vk::TRUE;
         }
-        let v11 = all_true!(vk::PhysicalDeviceVulkan11Features {
+        let mut v11 = all_true!(vk::PhysicalDeviceVulkan11Features {
             storage_buffer16_bit_access,
             uniform_and_storage_buffer16_bit_access,
             storage_push_constant16,
@@ -75,6 +75,7 @@ impl Features {
             variable_pointers,
             sampler_ycbcr_conversion,
         });
+        v11.shader_draw_parameters = graphics.into();
         let mut v12 = all_true!(vk::PhysicalDeviceVulkan12Features {
             sampler_mirror_clamp_to_edge,
             storage_buffer8_bit_access,

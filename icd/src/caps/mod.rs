@@ -15,7 +15,7 @@ pub mod memory;
 pub mod properties;
 pub mod queues;
 
-use crate::config::{Config, HostCoherence, Queues, Surfaces};
+use crate::config::{Config, HostCoherence, Queues, SubgroupSizes, Surfaces};
 use ash::vk;
 use features::Features;
 
@@ -54,6 +54,8 @@ pub struct Caps {
     /// `maxComputeWorkGroupInvocations`.
     pub workgroup_invocations: u32,
     pub subgroup_size: u32,
+    /// `minSubgroupSize` and `maxSubgroupSize`.
+    pub subgroup_sizes: (u32, u32),
     /// The type shown.
     pub device_type: vk::PhysicalDeviceType,
     /// The first queue family also shows GRAPHICS.
@@ -80,6 +82,10 @@ impl Caps {
             features: Features::new(config.chains, graphics),
             workgroup_invocations: config.max_workgroup_invocations,
             subgroup_size: config.subgroup_size,
+            subgroup_sizes: match config.subgroup_sizes {
+                SubgroupSizes::All => (1, 32),
+                SubgroupSizes::One => (config.subgroup_size, config.subgroup_size),
+            },
             device_type: vk::PhysicalDeviceType::from_raw(config.device_type.vk()),
             pretend_graphics: graphics,
             surfaces: config.surfaces == Surfaces::Pretend,
@@ -87,5 +93,30 @@ impl Caps {
             conformance_version: conformance_version(config.conformance_version),
             heap_size: memory::heap_size(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::find;
+
+    #[test]
+    fn profiles_show_what_webgpu_looks_for() {
+        let sizes = |caps: &Caps| {
+            let properties = caps.properties13();
+            (properties.min_subgroup_size, properties.max_subgroup_size)
+        };
+        let draws = |caps: &Caps| caps.features.v11.shader_draw_parameters == vk::TRUE;
+        let stages = |caps: &Caps| caps.properties11().subgroup_supported_stages;
+        let mut config = Config::default();
+        let caps = Caps::new(&config);
+        assert_eq!((sizes(&caps), draws(&caps)), ((1, 32), false));
+        assert_eq!(stages(&caps), vk::ShaderStageFlags::COMPUTE);
+        config.set(find("for").unwrap(), "for", "dawn").unwrap();
+        config.set(find("subgroup-size").unwrap(), "subgroup-size", "8").unwrap();
+        let caps = Caps::new(&config);
+        assert_eq!((sizes(&caps), draws(&caps)), ((8, 8), true));
+        assert!(stages(&caps).contains(vk::ShaderStageFlags::COMPUTE | vk::ShaderStageFlags::FRAGMENT));
     }
 }

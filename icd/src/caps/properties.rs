@@ -129,7 +129,10 @@ impl Caps {
             device_uuid: uuid("dev"),
             driver_uuid: uuid("drv"),
             subgroup_size: self.subgroup_size,
-            subgroup_supported_stages: vk::ShaderStageFlags::COMPUTE,
+            subgroup_supported_stages: match self.pretend_graphics {
+                true => vk::ShaderStageFlags::COMPUTE | vk::ShaderStageFlags::FRAGMENT,
+                false => vk::ShaderStageFlags::COMPUTE,
+            },
             subgroup_supported_operations: S::BASIC
                 | S::VOTE
                 | S::ARITHMETIC
@@ -214,8 +217,8 @@ impl Caps {
     /// Properties of 1.3.
     pub fn properties13(&self) -> vk::PhysicalDeviceVulkan13Properties<'static> {
         vk::PhysicalDeviceVulkan13Properties {
-            min_subgroup_size: 1,
-            max_subgroup_size: 32,
+            min_subgroup_size: self.subgroup_sizes.0,
+            max_subgroup_size: self.subgroup_sizes.1,
             max_compute_workgroup_subgroups: self.workgroup_invocations,
             required_subgroup_size_stages: vk::ShaderStageFlags::COMPUTE,
             max_inline_uniform_block_size: INLINE_BLOCK,

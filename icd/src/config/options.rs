@@ -1,8 +1,8 @@
 //! The table of options: their names, their help, and what their values set.
 
 use super::{
-    Config, DeviceType, HostCoherence, Mode, OutcomeBuffer, Printf, Queues, Replay, Surfaces, TellNotes,
-    profiles,
+    Config, DeviceType, HostCoherence, Mode, OutcomeBuffer, Printf, Queues, Replay, SubgroupSizes, Surfaces,
+    TellNotes, profiles,
 };
 use crate::capture::wanted::Wanted;
 use crate::report::element::Element;
@@ -187,6 +187,11 @@ pub const OPTIONS: &[OptionSpec] = &[
     option("subgroup-size", "1|2|4|8|16|32", "32", "invocations in a subgroup", |c, v| {
         put(&mut c.subgroup_size, v.parse::<u32>().ok().filter(|n| n.is_power_of_two() && *n <= 32))
     }),
+    choice!(
+        "subgroup-sizes", "all",
+        "the subgroup sizes that pipelines can ask for: 1 to 32, or that of subgroup-size alone",
+        subgroup_sizes is "all": SubgroupSizes::All, "one": SubgroupSizes::One
+    ),
     option(
         "max-workgroup-invocations",
         "128 to 1024",

@@ -3,7 +3,7 @@
 //! A client that looks for what the device does not show often says nothing of it, and computes elsewhere or
 //! not at all. Who created an instance and no device is told which options help.
 
-use super::{Config, DeviceType, HostCoherence, Queues, Surfaces};
+use super::{Config, DeviceType, HostCoherence, Queues, SubgroupSizes, Surfaces};
 
 /// A client, or several that ask for the same.
 #[derive(Debug)]
@@ -18,6 +18,8 @@ pub struct Profile {
 
 /// A graphics queue family.
 const GRAPHICS: (&str, &str) = ("queues", "pretend-graphics");
+/// One subgroup size: those who ask for one near the least that there is get slow ones.
+const ONE_SIZE: (&str, &str) = ("subgroup-sizes", "one");
 /// A version of the conformance suite that a driver of Vulkan 1.3 may have passed.
 const CONFORMANT: (&str, &str) = ("conformance-version", "1.3.0.0");
 /// The extensions of windows.
@@ -32,11 +34,11 @@ pub const NAMES: &str = "wgpu|deno|burn|dawn|onnxruntime-webgpu|taichi|ggml|ncnn
 
 /// All profiles.
 pub const PROFILES: &[Profile] = &[
-    Profile { name: "wgpu", engines: &["wgpu-hal"], options: &[CONFORMANT, GRAPHICS] },
-    Profile { name: "deno", engines: &[], options: &[CONFORMANT, GRAPHICS] },
-    Profile { name: "burn", engines: &[], options: &[CONFORMANT, GRAPHICS] },
-    Profile { name: "dawn", engines: &["Dawn"], options: &[GRAPHICS] },
-    Profile { name: "onnxruntime-webgpu", engines: &[], options: &[GRAPHICS] },
+    Profile { name: "wgpu", engines: &["wgpu-hal"], options: &[CONFORMANT, GRAPHICS, ONE_SIZE] },
+    Profile { name: "deno", engines: &[], options: &[CONFORMANT, GRAPHICS, ONE_SIZE] },
+    Profile { name: "burn", engines: &[], options: &[CONFORMANT, GRAPHICS, ONE_SIZE] },
+    Profile { name: "dawn", engines: &["Dawn"], options: &[GRAPHICS, ONE_SIZE] },
+    Profile { name: "onnxruntime-webgpu", engines: &[], options: &[GRAPHICS, ONE_SIZE] },
     Profile { name: "taichi", engines: &["Taichi", "taichi"], options: &[GRAPHICS, COHERENT] },
     Profile { name: "ggml", engines: &["ggml-vulkan"], options: &[DISCRETE] },
     // Releases before 2023, which many packages bring.
@@ -50,15 +52,15 @@ pub fn find(name: &str) -> Option<&'static Profile> {
     PROFILES.iter().find(|profile| profile.name == name)
 }
 
-/// What the options of profiles provide, as advice names it.
-fn provides(option: &str) -> &'static str {
+/// What the options of profiles provide that clients refuse a device without, as advice names it.
+fn provides(option: &str) -> Option<&'static str> {
     match option {
-        "queues" => "a queue family with graphics",
-        "conformance-version" => "a conformanceVersion other than 0.0.0.0",
-        "device-type" => "a device type other than CPU",
-        "surfaces" => "the extensions of windows",
-        "host-memory" => "memory that is coherent",
-        _ => "an option",
+        "queues" => Some("a queue family with graphics"),
+        "conformance-version" => Some("a conformanceVersion other than 0.0.0.0"),
+        "device-type" => Some("a device type other than CPU"),
+        "surfaces" => Some("the extensions of windows"),
+        "host-memory" => Some("memory that is coherent"),
+        _ => None,
     }
 }
 
@@ -70,6 +72,7 @@ fn missing<'a>(config: &Config, options: &'a [(&str, &str)]) -> Vec<&'a (&'a str
         "host-memory" => config.host_memory == HostCoherence::Coherent,
         "surfaces" => config.surfaces != Surfaces::None,
         "device-type" => config.device_type != DeviceType::Cpu,
+        "subgroup-sizes" => config.subgroup_sizes != SubgroupSizes::All,
         _ => true,
     };
     options.iter().filter(|(name, _)| !there(name)).collect()
@@ -80,11 +83,12 @@ fn missing<'a>(config: &Config, options: &'a [(&str, &str)]) -> Vec<&'a (&'a str
 pub fn advice(config: &Config, names: &[&str]) -> Option<String> {
     let known = PROFILES.iter().find(|profile| profile.engines.iter().any(|engine| names.contains(engine)));
     let options = known.map_or(&[CONFORMANT, GRAPHICS, DISCRETE, SURFACES][..], |profile| profile.options);
-    let missing = missing(config, options);
+    let mut missing = missing(config, options);
+    missing.retain(|(name, _)| provides(name).is_some());
     if missing.is_empty() {
         return None;
     }
-    let wanted: Vec<&str> = missing.iter().map(|(name, _)| provides(name)).collect();
+    let wanted: Vec<&str> = missing.iter().filter_map(|(name, _)| provides(name)).collect();
     let (who, wanted, help) = match known {
         Some(profile) => (profile.name.to_owned(), wanted.join(" and "), format!("--for {}", profile.name)),
         None => {

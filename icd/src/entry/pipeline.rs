@@ -223,9 +223,10 @@ pub unsafe fn key(
     unsafe {
         let required = ffi::find::<vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo<'_>>(stage.p_next);
         let subgroup_size = required.map_or(device.caps.subgroup_size, |r| r.required_subgroup_size);
-        if !subgroup_size.is_power_of_two() || subgroup_size > 32 {
+        let (least, most) = device.caps.subgroup_sizes;
+        if !subgroup_size.is_power_of_two() || !(least..=most).contains(&subgroup_size) {
             return Err(Error::usage(format!(
-                "{subgroup_size} is no subgroup size: 1 to 32, a power of two"
+                "{subgroup_size} is no subgroup size: {least} to {most}, a power of two"
             )));
         }
         Ok(Key {

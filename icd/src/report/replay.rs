@@ -6,7 +6,7 @@ use pellucid_memory::explore::Choices;
 use std::collections::BTreeMap;
 
 /// Options that change what a program does, and so belong to a replay line.
-const REPLAYED: [&str; 21] = [
+const REPLAYED: [&str; 22] = [
     "steps",
     "outcomes",
     "values",
@@ -14,6 +14,7 @@ const REPLAYED: [&str; 21] = [
     "progress",
     "shaders",
     "subgroup-size",
+    "subgroup-sizes",
     "max-workgroup-invocations",
     "device-type",
     "no-chains",
