@@ -43,7 +43,7 @@ pub(super) const TABLE: &[Row] = rows! {
     "vkCmdBeginDebugUtilsLabelEXT" Device InstanceExtension("VK_EXT_debug_utils"), PFN_vkCmdBeginDebugUtilsLabelEXT = command_buffer::cmd_begin_debug_utils_label;
     "vkCmdBeginQuery" Device Core(0), PFN_vkCmdBeginQuery = command_sync::cmd_begin_query;
     "vkCmdBeginRenderPass" Device Core(0), PFN_vkCmdBeginRenderPass = render_pass::cmd_begin_render_pass;
-    "vkCmdBeginRenderPass2" Device Core(2), PFN_vkCmdBeginRenderPass2 = render_pass::cmd_begin_render_pass2;
+    "vkCmdBeginRenderPass2" Device DeviceExtension("VK_KHR_create_renderpass2") => Core(2), PFN_vkCmdBeginRenderPass2 = render_pass::cmd_begin_render_pass2;
     "vkCmdBeginRendering" Device Core(3), PFN_vkCmdBeginRendering = render_pass::cmd_begin_rendering;
     "vkCmdBindDescriptorBufferEmbeddedSamplers2EXT" Device DeviceExtension("VK_KHR_maintenance6"), PFN_vkCmdBindDescriptorBufferEmbeddedSamplers2EXT = descriptor_buffer::cmd_bind_descriptor_buffer_embedded_samplers2;
     "vkCmdBindDescriptorBufferEmbeddedSamplersEXT" Device DeviceExtension("VK_EXT_descriptor_buffer"), PFN_vkCmdBindDescriptorBufferEmbeddedSamplersEXT = descriptor_buffer::cmd_bind_descriptor_buffer_embedded_samplers;
@@ -87,14 +87,14 @@ pub(super) const TABLE: &[Row] = rows! {
     "vkCmdEndDebugUtilsLabelEXT" Device InstanceExtension("VK_EXT_debug_utils"), PFN_vkCmdEndDebugUtilsLabelEXT = command_buffer::cmd_end_debug_utils_label;
     "vkCmdEndQuery" Device Core(0), PFN_vkCmdEndQuery = command_sync::cmd_end_query;
     "vkCmdEndRenderPass" Device Core(0), PFN_vkCmdEndRenderPass = render_pass::cmd_end_render_pass;
-    "vkCmdEndRenderPass2" Device Core(2), PFN_vkCmdEndRenderPass2 = render_pass::cmd_end_render_pass2;
+    "vkCmdEndRenderPass2" Device DeviceExtension("VK_KHR_create_renderpass2") => Core(2), PFN_vkCmdEndRenderPass2 = render_pass::cmd_end_render_pass2;
     "vkCmdEndRendering" Device Core(3), PFN_vkCmdEndRendering = render_pass::cmd_end_rendering;
     "vkCmdEndRendering2KHR" Device DeviceExtension("VK_KHR_maintenance10"), PFN_vkCmdEndRendering2KHR = render_pass::cmd_end_rendering2;
     "vkCmdExecuteCommands" Device Core(0), PFN_vkCmdExecuteCommands = command_buffer::cmd_execute_commands;
     "vkCmdFillBuffer" Device Core(0), PFN_vkCmdFillBuffer = command_transfer::cmd_fill_buffer;
     "vkCmdInsertDebugUtilsLabelEXT" Device InstanceExtension("VK_EXT_debug_utils"), PFN_vkCmdInsertDebugUtilsLabelEXT = command_buffer::cmd_insert_debug_utils_label;
     "vkCmdNextSubpass" Device Core(0), PFN_vkCmdNextSubpass = render_pass::cmd_next_subpass;
-    "vkCmdNextSubpass2" Device Core(2), PFN_vkCmdNextSubpass2 = render_pass::cmd_next_subpass2;
+    "vkCmdNextSubpass2" Device DeviceExtension("VK_KHR_create_renderpass2") => Core(2), PFN_vkCmdNextSubpass2 = render_pass::cmd_next_subpass2;
     "vkCmdPipelineBarrier" Device Core(0), PFN_vkCmdPipelineBarrier = command_sync::cmd_pipeline_barrier;
     "vkCmdPipelineBarrier2" Device DeviceExtension("VK_KHR_synchronization2") => Core(3), PFN_vkCmdPipelineBarrier2 = command_sync::cmd_pipeline_barrier2;
     "vkCmdPushConstants" Device Core(0), PFN_vkCmdPushConstants = command_buffer::cmd_push_constants;
@@ -179,7 +179,7 @@ pub(super) const TABLE: &[Row] = rows! {
     "vkCreatePrivateDataSlot" Device DeviceExtension("VK_EXT_private_data") => Core(3), PFN_vkCreatePrivateDataSlot = private_data::create_private_data_slot;
     "vkCreateQueryPool" Device Core(0), PFN_vkCreateQueryPool = query::create_query_pool;
     "vkCreateRenderPass" Device Core(0), PFN_vkCreateRenderPass = render_pass::create_render_pass;
-    "vkCreateRenderPass2" Device Core(2), PFN_vkCreateRenderPass2 = render_pass::create_render_pass2;
+    "vkCreateRenderPass2" Device DeviceExtension("VK_KHR_create_renderpass2") => Core(2), PFN_vkCreateRenderPass2 = render_pass::create_render_pass2;
     "vkCreateSampler" Device Core(0), PFN_vkCreateSampler = sampler::create_sampler;
     "vkCreateSamplerYcbcrConversion" Device DeviceExtension("VK_KHR_sampler_ycbcr_conversion") => Core(1), PFN_vkCreateSamplerYcbcrConversion = sampler::create_sampler_ycbcr_conversion;
     "vkCreateSemaphore" Device Core(0), PFN_vkCreateSemaphore = semaphore::create_semaphore;
