@@ -41,7 +41,9 @@ impl Core {
     #[inline(always)]
     pub fn may_be_fast(&mut self, kind: u32, access: &Access) -> bool {
         self.traces = false;
-        let followed = self.exploring.is_some() || self.overlay.is_some() || self.caches.is_some();
+        // What a rehearsal stores to a workgroup's memory is nobody else's in any case.
+        let rehearsed = self.overlay.is_some() && access.class != StorageClasses::WORKGROUP;
+        let followed = self.exploring.is_some() || rehearsed || self.caches.is_some();
         if (words(access) == 0 && !by_parts(access)) || followed || self.only_order() {
             return false;
         }
