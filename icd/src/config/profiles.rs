@@ -83,12 +83,11 @@ fn missing<'a>(config: &Config, options: &'a [(&str, &str)]) -> Vec<&'a (&'a str
 pub fn advice(config: &Config, names: &[&str]) -> Option<String> {
     let known = PROFILES.iter().find(|profile| profile.engines.iter().any(|engine| names.contains(engine)));
     let options = known.map_or(&[CONFORMANT, GRAPHICS, DISCRETE, SURFACES][..], |profile| profile.options);
-    let mut missing = missing(config, options);
-    missing.retain(|(name, _)| provides(name).is_some());
-    if missing.is_empty() {
+    let missing = missing(config, options);
+    let wanted: Vec<&str> = missing.iter().filter_map(|(name, _)| provides(name)).collect();
+    if wanted.is_empty() {
         return None;
     }
-    let wanted: Vec<&str> = missing.iter().filter_map(|(name, _)| provides(name)).collect();
     let (who, wanted, help) = match known {
         Some(profile) => (profile.name.to_owned(), wanted.join(" and "), format!("--for {}", profile.name)),
         None => {
