@@ -19,6 +19,7 @@
 //! | [`litmus`] | litmus tests, by the axioms and by a machine of histories |
 //! | [`device`], [`heap`], [`raw`], [`unwritten`] | device memory, and which bytes of it hold nothing |
 //! | [`input`] | the files that users name |
+//! | [`instructions`] | the instruction sets that the host has |
 //! | [`finding`], [`around`] | what was found, as typed data; others turn it into text and pictures |
 //!
 //! # From a missing availability operation to the finding
@@ -62,6 +63,7 @@ pub mod heap;
 pub mod history;
 pub mod host;
 pub mod input;
+pub mod instructions;
 pub mod litmus;
 pub mod machine;
 pub mod model;
