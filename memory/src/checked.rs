@@ -114,6 +114,10 @@ impl CheckedMemory {
                 group_agents: 1,
                 barriers: Barriers::default(),
                 by_subgroups: false,
+                barriers_alone: false,
+                workgroup_passes: false,
+                any_two: false,
+                subgroup_bits: 0,
                 subgroup: Default::default(),
                 alike: Default::default(),
                 draws: 0,
@@ -176,7 +180,11 @@ impl CheckedMemory {
         self.core.trace.clear();
         self.core.executed.clear();
         self.core.group_agents = workgroup;
+        self.core.barriers_alone = info.barriers_alone;
+        self.core.workgroup_passes = info.barriers_alone && info.non_private_workgroup;
+        self.core.any_two = info.barriers_alone || workgroup <= subgroup;
         self.core.by_subgroups = info.subgroup_barriers && workgroup > subgroup;
+        self.core.subgroup_bits = subgroup.trailing_zeros();
         self.core.draws = 0;
         self.core.sequence = 0;
         self.core.fresh.clear();

@@ -285,6 +285,8 @@ fn measure(kernel: &Kernel, once: bool) -> Cost {
                 placement: code.placement(),
                 semantics: code.semantics(),
                 subgroup_barriers: code.has_subgroup_barriers(),
+                barriers_alone: code.barriers_alone(),
+                non_private_workgroup: code.has_no_private_workgroup(),
                 variables: code.shader.workgroup.iter().map(|object| (object.offset, object.size)).collect(),
                 written: with.written_by(&code),
                 ..DispatchInfo::default()

@@ -172,6 +172,8 @@ pub fn explored(
         placement: Placement::in_order(lowered.subgroup_size),
         semantics: program.semantics(),
         subgroup_barriers: program.has_subgroup_barriers(),
+        barriers_alone: program.barriers_alone(),
+        non_private_workgroup: program.has_no_private_workgroup(),
         ..DispatchInfo::default()
     };
     let word = |range: &MemoryRange, k: u64| {

@@ -123,6 +123,8 @@ pub fn compare(seed: u64) -> Result<(Counts, bool), String> {
             placement: Placement::in_order(program.subgroup),
             semantics: code.semantics(),
             subgroup_barriers: code.has_subgroup_barriers(),
+            barriers_alone: code.barriers_alone(),
+            non_private_workgroup: code.has_no_private_workgroup(),
             addresses: resources.addresses.clone(),
             variables: code.shader.workgroup.iter().map(|object| (object.offset, object.size)).collect(),
             written: resources.written_by(&code),

@@ -82,6 +82,8 @@ pub fn told(
         placement: program.placement(),
         semantics: program.semantics(),
         subgroup_barriers: program.has_subgroup_barriers(),
+        barriers_alone: program.barriers_alone(),
+        non_private_workgroup: program.has_no_private_workgroup(),
         addresses: resources.addresses.clone(),
         unwritten,
         host: Arc::new(host),

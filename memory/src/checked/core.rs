@@ -4,8 +4,6 @@ mod alike;
 mod order;
 mod undefined;
 
-pub(super) use order::nearness_of_own;
-
 use super::access_table::AccessTable;
 use super::caches::Caches;
 use super::conflicts::{Earlier, Told, Where, Who};
@@ -63,8 +61,17 @@ pub(super) struct Core {
     pub group_agents: u32,
     /// Of the entered workgroup.
     pub barriers: Barriers,
+    /// [`DispatchInfo::barriers_alone`](super::DispatchInfo::barriers_alone).
+    pub barriers_alone: bool,
+    /// In workgroup memory what a barrier orders before the whole workgroup races with nothing any more:
+    /// barriers alone order, and nothing is private there.
+    pub workgroup_passes: bool,
+    /// Any two invocations of a workgroup stand for all: barriers alone order, or it is one subgroup.
+    pub any_two: bool,
     /// A workgroup has several subgroups, which may have barriers of their own.
     pub by_subgroups: bool,
+    /// The places of an invocation's number in its subgroup, in bits: sizes of subgroups are powers of two.
+    pub subgroup_bits: u32,
     /// The entered subgroup, and its own barriers.
     pub subgroup: (Members, Barriers),
     /// Reads of the present instruction of words on which accesses race.
@@ -126,13 +133,13 @@ impl Core {
         let kind = self.kinds.get(who.kind);
         let usual = |write: &Record| !self.kinds.get(write.kind).atomic && self.quick(write, who, kind);
         let record = self.record(who);
-        let near = self.near(cell, &record);
+        let dropped = self.dropped(cell, &record);
         if cell.history == 0
             && !kind.atomic
             && (cell.write.kind == 0 || usual(&cell.write))
-            && !cell.forgets(&record, bytes, near)
+            && !cell.forgets(&record, bytes, dropped)
         {
-            cell.read(record, bytes, near);
+            cell.read(record, bytes, dropped);
             if place.undefined && cell.write.kind == 0 {
                 self.undefined(who, place, bytes);
             }
@@ -164,12 +171,12 @@ impl Core {
                     && !self.ordered(reader, who, &kind, &clocks)
             });
             let record = self.record(who);
-            let near = self.near(cell, &record);
-            let crowded = cell.forgets(&record, bytes, near) && self.histories.len() < MOST_CROWDED;
+            let dropped = self.dropped(cell, &record);
+            let crowded = cell.forgets(&record, bytes, dropped) && self.histories.len() < MOST_CROWDED;
             let latest = policy == ValuePolicy::Latest || (place.size > 4 && chosen.is_none());
             let plain = (ordered && !superseded) || (mutual && latest);
             if plain && !crowded {
-                cell.read(record, bytes, near);
+                cell.read(record, bytes, dropped);
                 if place.undefined && write.kind == 0 {
                     self.undefined(who, place, bytes);
                 }

@@ -1,7 +1,7 @@
 //! A workgroup that is running: its memory, and who has arrived at its barrier.
 
 use super::core::{Core, class_indices};
-use super::words::WorkgroupCells;
+use super::words::workgroup::WorkgroupCells;
 use crate::access::Reference;
 use crate::component::each as each_lane;
 use crate::race::{AgentId, Operation, Record, Time};
@@ -129,11 +129,14 @@ pub(super) struct Groups {
     entered: usize,
     /// The number in the dispatch of the one entered last, whether or not it runs.
     number: Option<u32>,
+    /// How many dispatches have begun.
+    dispatches: u64,
 }
 
 impl Groups {
-    /// None runs any more.
+    /// None runs any more: a dispatch begins.
     pub fn clear(&mut self) {
+        self.dispatches += 1;
         self.free.extend(self.index.drain().map(|(_, place)| place));
         self.entered = usize::MAX;
     }
@@ -169,7 +172,7 @@ impl Groups {
         if place == self.groups.len() {
             self.groups.push(Group::default());
         }
-        self.groups[place].begin(bytes, zeroed);
+        self.groups[place].begin(self.dispatches, bytes, zeroed);
         self.index.insert(workgroup, place);
     }
 
@@ -186,12 +189,12 @@ impl Groups {
 
 impl Group {
     /// A new workgroup begins that has so many bytes of memory. `zeroed`: they were initialised.
-    pub fn begin(&mut self, bytes: u32, zeroed: bool) {
+    pub fn begin(&mut self, dispatch: u64, bytes: u32, zeroed: bool) {
         self.memory.words.clear();
         self.memory.words.resize((bytes as usize).div_ceil(8), 0);
         self.memory.bytes = bytes;
         self.zeroed = zeroed;
-        self.cells.begin((bytes as usize).div_ceil(4).max(1));
+        self.cells.begin(dispatch, (bytes as usize).div_ceil(4).max(1));
         self.arrived.clear();
         self.arrival = None;
         self.barriers = Barriers::default();

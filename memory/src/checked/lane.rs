@@ -3,7 +3,8 @@
 use super::caches::{Caches, Path};
 use super::conflicts::{Where, Who};
 use super::core::Core;
-use super::words::{Words, WorkgroupCells};
+use super::words::Words;
+use super::words::workgroup::WorkgroupCells;
 use crate::access::{Access, AtomicOp};
 use crate::history::{ValuePolicy, bits};
 use crate::race::{AgentId, Cell, ReleaseSequence, Shadow, Space, Split, unwritten};

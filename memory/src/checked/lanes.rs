@@ -1,14 +1,20 @@
-//! The common case of a plain access: whole aligned words that the lane itself, or its workgroup before a
-//! full barrier, accessed last.
+//! The common case of an access: aligned words, halves or bytes that the lane itself, or its workgroup before
+//! a barrier, accessed last.
+//!
+//! What is remembered of them is asked in this order: runs (`runs.rs`), states (`by_state.rs`), cells
+//! (`by_cell.rs`), cells of parts (`parts.rs`).
 //!
 //! Everything that is the same for all lanes is decided once. A lane that is not in the common case is left
 //! to the general path.
 
-mod owned;
+mod by_cell;
+mod by_state;
 mod parts;
 mod runs;
+mod sets;
 mod shape;
 
+pub(super) use self::sets::common_case;
 use self::shape::{by_parts, per_word, word, words};
 use super::access_table::Looked;
 use super::conflicts::Who;
@@ -16,14 +22,10 @@ use super::core::Core;
 use super::group::Members;
 use super::words::{Place, Words};
 use crate::access::{Access, AtomicOp};
-use crate::component::{get, put};
-use crate::history::bits;
 use crate::plain;
-use crate::race::{AgentId, Cell, Keep, RUN, Record, StaticAccess, Time, Times, bytes_of};
-use crate::raw;
+use crate::race::{AgentId, Cell, Keep, Record, StaticAccess, Time, Times};
 use crate::scope::StorageClasses;
 use crate::system::{LANES, Lanes, Mask};
-use std::sync::atomic::Ordering;
 
 /// Executions of an atomic, or of an access with an availability or visibility operation, per kind, that take
 /// the general path and so can be part of explanations.
@@ -41,7 +43,7 @@ impl Core {
     #[inline(always)]
     pub fn may_be_fast(&mut self, kind: u32, access: &Access) -> bool {
         self.traces = false;
-        // What a rehearsal stores to a workgroup's memory is nobody else's in any case.
+        // What a rehearsal stores to the memory of workgroups is nobody else's anyway.
         let rehearsed = self.overlay.is_some() && access.class != StorageClasses::WORKGROUP;
         let followed = self.exploring.is_some() || rehearsed || self.caches.is_some();
         if (words(access) == 0 && !by_parts(access)) || followed || self.only_order() {
@@ -52,9 +54,9 @@ impl Core {
         if atomic && (!kind_of.read || !kind_of.write || kind_of.operation().synchronises()) {
             return false;
         }
-        // The general path takes words apart, and keeps them so: only whole components go there to be traced.
+        // The general path takes words apart, and keeps them so: atomics alone go there to be traced.
         let explains = self.explains(kind, access);
-        self.traces = explains && access.size != 4 && !atomic;
+        self.traces = explains && !atomic;
         !explains || self.traces
     }
 
@@ -80,273 +82,96 @@ impl Core {
 
 /// Serves the lanes that are in the common case; returns the others.
 #[inline(always)]
-pub(super) fn serve<C: Words, const NEAR: bool>(
+fn serve<C: Words, const NEAR: bool>(
     mut fast: FastPath<'_, NEAR>,
     core: &Core,
     cells: &mut C,
     place: &Place<'_>,
     mask: Mask,
     access: &Access,
-    mut does: LaneOperation<'_>,
+    does: LaneOperation<'_>,
 ) -> Mask {
-    if by_parts(access) {
-        return match (does, access.size) {
-            (LaneOperation::Load(out), 1) => fast.load_parts::<C, 1>(core, cells, place, mask, access, out),
-            (LaneOperation::Load(out), _) => fast.load_parts::<C, 2>(core, cells, place, mask, access, out),
-            (LaneOperation::Store(value), 1) => {
-                fast.store_parts::<C, 1>(core, cells, place, mask, access, value)
-            }
-            (LaneOperation::Store(value), _) => {
-                fast.store_parts::<C, 2>(core, cells, place, mask, access, value)
-            }
-            (LaneOperation::Modify(..), _) => mask,
-        };
-    }
-    let (words, per_word) = (words(access), per_word(access));
-    let view = place.view;
-    if !view.address.is_multiple_of(4) || view.size() < 4 * words {
-        return mask;
-    }
-    if words == 1 && per_word == 1 {
-        match &mut does {
-            LaneOperation::Load(out) if access.atomic.is_none() => {
-                return fast.load_words(core, cells, place, mask, access, out);
-            }
-            LaneOperation::Store(value) => return fast.store_words(core, cells, place, mask, access, value),
-            _ => {}
-        }
-    }
-    let last = view.size() - 4 * words;
-    let stamp = fast.stamp().filter(|_| access.atomic.is_none());
-    let mut todo = mask;
-    let (alike, may_own) = (fast.alike && access.atomic.is_none(), fast.may_own::<C>(words, access));
-    match &mut does {
+    match does {
         LaneOperation::Load(out) => {
-            if let Some(stamp) = stamp {
-                todo &= !cells.settled(stamp, place, mask, words);
-            }
-            if alike {
-                todo = fast.load_steps(core, cells, place, todo, words, stamp);
-            }
-            if may_own {
-                todo = fast.load_owned(core, cells, place, todo, words);
-            }
-            plain::load_view(view, place.offset, place.immediate, mask & !todo, access, out);
+            let left = fast.load(core, cells, place, mask, access);
+            // All at once: registers of others are not kept.
+            plain::load_view(place.view, place.offset, place.immediate, mask & !left, access, out);
+            left
         }
-        LaneOperation::Store(value) => {
-            if alike {
-                todo = fast.store_steps(core, cells, place, todo, (words, per_word), value);
-            }
-            if may_own {
-                todo = fast.store_owned(core, cells, place, todo, (words, per_word), value);
-            }
-        }
-        LaneOperation::Modify(..) => {}
-    }
-    let whole = access.atomic.is_some() && words == 2;
-    let mut left = 0;
-    while todo != 0 {
-        let lane = todo.trailing_zeros() as usize;
-        let offset = place.offset(lane);
-        let aligned =
-            if whole { (view.address + offset).is_multiple_of(8) } else { offset.is_multiple_of(4) };
-        let mut served = offset <= last && aligned;
-        let (mut settles, mut keeps) = (true, [[Keep::No; 3]; 2]);
-        if served {
-            let first = (view.address + offset) / 4;
-            for k in 0..words {
-                let cell = match does {
-                    LaneOperation::Load(_) => cells.cell(first + k),
-                    _ => cells.cell_to_write(first + k),
-                };
-                let at = offset + 4 * k;
-                let old = raw::load(view, at, 4, Ordering::Relaxed).unwrap_or(0) as u32;
-                let address = view.address + at;
-                let undefined = place.is_undefined(&core.unwritten, cell, address..address + 4);
-                let split = cell.is_split();
-                served &= match &mut does {
-                    LaneOperation::Load(out) => {
-                        let components = out[per_word * k as usize..].iter_mut().take(per_word);
-                        for (to, bytes) in components.zip(bytes_of(per_word)) {
-                            to.0[lane] = (old & bits(*bytes)) >> (8 * bytes.trailing_zeros());
-                        }
-                        let read = fast.read(core, cell, lane, undefined);
-                        match stamp {
-                            Some(stamp) if read && fast.settles(core, cell) => cells.settle(first + k, stamp),
-                            _ => settles = false,
-                        }
-                        read || (split && fast.read_split(core, cells, place, first + k, lane))
-                    }
-                    LaneOperation::Store(_) => {
-                        fast.overwrites(core, cell, lane)
-                            || (split && fast.joins(core, cells, first + k, lane))
-                    }
-                    LaneOperation::Modify(op, value, out) => {
-                        let agent = fast.first_lane + lane as u32;
-                        let pending = || fast.any_pending && core.agents.has_pending(agent);
-                        let keep =
-                            if undefined || pending() { None } else { fast.keeps::<true>(core, cell, lane) };
-                        if let Some(keep) = keep {
-                            if fast.tells {
-                                fast.tell(core, cell.write, agent);
-                            }
-                            keeps[k as usize % 2] = keep;
-                            if words == 1 {
-                                cell.overwrite_keeping(fast.record(lane), old, keep);
-                                let by = u64::from(value[0].0[lane]);
-                                let new = raw::apply(*op, 4, u64::from(old), by, 0);
-                                raw::store(view, at, 4, new, Ordering::Relaxed);
-                                out[0].0[lane] = old;
-                            }
-                        }
-                        keep.is_some()
-                    }
-                };
-            }
-            // Several words are written together or not at all.
-            if let LaneOperation::Modify(op, value, out) = &mut does
-                && served
-                && words == 2
-            {
-                let old = raw::load(view, offset, 8, Ordering::Relaxed).unwrap_or(0);
-                for (k, keep) in (0..words).zip(keeps) {
-                    let old = (old >> (32 * k)) as u32;
-                    cells.cell_to_write(first + k).overwrite_keeping(fast.record(lane), old, keep);
-                }
-                let new = raw::apply(*op, 8, old, get(value, 0, 8, lane), 0);
-                raw::store(view, offset, 8, new, Ordering::Relaxed);
-                put(out, 0, 8, lane, old);
-            }
-            if let LaneOperation::Store(value) = &does
-                && served
-            {
-                for k in 0..words {
-                    let at = offset + 4 * k;
-                    let old = raw::load(view, at, 4, Ordering::Relaxed).unwrap_or(0) as u32;
-                    let cell = cells.joined(first + k);
-                    fast.count(core, cell, lane, (1, per_word));
-                    cell.overwrite(fast.record(lane), old);
-                    let new = word(value, per_word, k as usize, lane);
-                    raw::store(view, at, 4, u64::from(new), Ordering::Relaxed);
-                }
-            }
-        }
-        if !served {
-            if !matches!(does, LaneOperation::Load(_)) {
-                // Lanes write in ascending order: behind one that is left, all are.
-                return left | todo;
-            }
-            left |= 1 << lane;
-        }
-        todo &= todo - 1;
-        if let LaneOperation::Load(out) = &mut does
-            && served
-            && settles
-        {
-            // The others that read the same.
-            let same = place.same(lane, todo) & todo;
-            for value in out.iter_mut() {
-                crate::component::each(same, |other| value.0[other] = value.0[lane]);
-            }
-            todo &= !same;
+        LaneOperation::Store(value) => fast.store(core, cells, place, mask, (access, value)),
+        LaneOperation::Modify(op, value, out) => {
+            fast.modify_cells(core, cells, place, mask, access, (op, value, out))
         }
     }
-    left
 }
 
 impl<const NEAR: bool> FastPath<'_, NEAR> {
-    /// Loads a word for each lane; returns the lanes that are left for the general path.
+    /// Lanes read, but for the values; returns those that are left.
     #[inline(always)]
-    fn load_words<C: Words>(
+    fn load<C: Words>(
         &mut self,
         core: &Core,
         cells: &mut C,
         place: &Place<'_>,
         mask: Mask,
         access: &Access,
-        out: &mut [Lanes],
     ) -> Mask {
-        let inside = place.aligned(1) & mask;
-        plain::load_view(place.view, place.offset, place.immediate, inside, access, out);
-        let mut todo = inside;
-        let stamp = self.stamp();
-        if let Some(stamp) = stamp {
-            todo &= !cells.settled(stamp, place, todo, 1);
+        let mut left = mask;
+        if C::HAS_RUNS && self.alike {
+            left = match (by_parts(access), access.size) {
+                (false, _) => self.load_steps(core, cells, place, left, words(access)),
+                (true, 1) => self.load_run_of_parts::<C, 1>(core, cells, place, left, access),
+                (true, _) => self.load_run_of_parts::<C, 2>(core, cells, place, left, access),
+            };
         }
-        if self.alike {
-            todo = self.load_runs::<C, 1, RUN>(core, cells, place, todo, stamp);
+        if left != 0 {
+            left = self.load_by_state(core, cells, place, left, access);
         }
-        if self.may_own::<C>(1, access) {
-            todo = self.load_owned(core, cells, place, todo, 1);
+        if left == 0 {
+            return 0;
         }
-        let mut left = mask & !inside;
-        while todo != 0 {
-            let lane = todo.trailing_zeros() as usize;
-            todo &= todo - 1;
-            let address = place.view.address + place.offset(lane);
-            let cell = cells.cell(address / 4);
-            let undefined = place.is_undefined(&core.unwritten, cell, address..address + 4);
-            if cell.is_split() {
-                left |= Mask::from(!self.read_split(core, cells, place, address / 4, lane)) << lane;
-            } else if !self.read(core, cell, lane, undefined) {
-                left |= 1 << lane;
-            } else if let Some(stamp) = stamp
-                && self.settles(core, cell)
-            {
-                cells.settle(address / 4, stamp);
-                todo &= !place.same(lane, todo);
-            }
+        match (by_parts(access), access.size) {
+            (false, _) => self.load_cells(core, cells, place, left, access),
+            (true, 1) => self.load_parts::<C, 1>(core, cells, place, left, access),
+            (true, _) => self.load_parts::<C, 2>(core, cells, place, left, access),
         }
-        left
     }
 
-    /// Stores of one word. Lanes write in ascending order: behind one that is left, all are.
+    /// Lanes store, of the same words in ascending order; returns those that are left.
     #[inline(always)]
-    fn store_words<C: Words>(
+    fn store<C: Words>(
         &mut self,
         core: &Core,
         cells: &mut C,
         place: &Place<'_>,
         mask: Mask,
-        access: &Access,
-        value: &[Lanes],
+        (access, value): (&Access, &[Lanes]),
     ) -> Mask {
-        let mask_left = match self.alike {
-            true => self.store_runs::<C, 1, RUN>(core, cells, place, mask, 1, value),
-            false => mask,
-        };
-        let mask_left = match self.may_own::<C>(1, access) {
-            true => self.store_owned(core, cells, place, mask_left, (1, 1), value),
-            false => mask_left,
-        };
-        let outside = mask_left & !place.aligned(1);
-        let inside = mask_left & (outside & outside.wrapping_neg()).wrapping_sub(1);
-        let mut old = [Lanes::ZERO];
-        plain::load_view(place.view, place.offset, place.immediate, inside, access, &mut old);
-        let mut todo = inside;
-        while todo != 0 {
-            let lane = todo.trailing_zeros() as usize;
-            let address = place.view.address + place.offset(lane);
-            let cell = cells.cell_to_write(address / 4);
-            let cell = if self.overwrites(core, cell, lane) {
-                cell
-            } else if cell.is_split() && self.joins(core, cells, address / 4, lane) {
-                cells.joined(address / 4)
-            } else {
-                break;
+        let mut left = mask;
+        if C::HAS_RUNS && self.alike {
+            let shape = (words(access), per_word(access));
+            left = match (by_parts(access), access.size) {
+                (false, _) => self.store_steps(core, cells, place, left, shape, value),
+                (true, 1) => self.store_run_of_parts::<C, 1>(core, cells, place, left, (access, value)),
+                (true, _) => self.store_run_of_parts::<C, 2>(core, cells, place, left, (access, value)),
             };
-            self.count(core, cell, lane, (1, 1));
-            cell.overwrite(self.record(lane), old[0].0[lane]);
-            todo &= todo - 1;
         }
-        let done = inside & !todo;
-        plain::store_view(place.view, place.offset, place.immediate, done, access, value);
-        mask_left & !done
+        if left != 0 {
+            left = self.store_by_state(core, cells, place, left, (access, value));
+        }
+        if left == 0 {
+            return 0;
+        }
+        match (by_parts(access), access.size) {
+            (false, _) => self.store_cells(core, cells, place, left, (access, value)),
+            (true, 1) => self.store_parts::<C, 1>(core, cells, place, left, access, value),
+            (true, _) => self.store_parts::<C, 2>(core, cells, place, left, access, value),
+        }
     }
 }
 
 /// What is decided once per instruction.
-pub(super) struct FastPath<'a, const NEAR: bool> {
+struct FastPath<'a, const NEAR: bool> {
     kind: u32,
     members: Members,
     /// Of its class: [`Barriers`](super::group::Barriers).
@@ -486,52 +311,26 @@ impl<'a, const NEAR: bool> FastPath<'a, NEAR> {
                 }
             }
         }
-        let [first, latest] = &cell.readers;
-        if first.kind == 0 {
+        if cell.readers[0].kind == 0 {
             cell.readers[0] = record;
             cell.reader_bytes[0] = 15;
             return true;
         }
-        // Two readers of this instruction since the last barrier say as much as three.
-        let enough = latest.kind == record.kind
-            && first.kind == record.kind
-            && latest.time == record.time
-            && first.time == record.time
-            && cell.reader_bytes == [15, 15]
-            && self.is_local(first.agent)
-            && self.is_local(latest.agent)
-            && core.stand_for_all(&cell.readers);
-        if enough {
-            cell.forgot |= first.agent != record.agent && latest.agent != record.agent;
-        } else {
-            let near = core.near(cell, &record);
-            if cell.forgets(&record, 15, near) {
-                return false;
-            }
-            cell.read(record, 15, near);
+        let dropped = core.dropped(cell, &record);
+        if cell.forgets(&record, 15, dropped) {
+            return false;
         }
+        cell.read(record, 15, dropped);
         true
     }
 
-    /// What a word is settled under for this access: the kind and the time, if they fit and all lanes have
-    /// one time.
-    #[inline(always)]
-    fn stamp(&self) -> Option<u32> {
-        let time = self.times.alike()?;
-        (self.kind < 1 << 12 && time < 1 << 20).then_some(self.kind << 20 | time)
-    }
-
-    /// Whether a read by this kind at this time, whoever of the workgroup reads, is ordered and changes
-    /// nothing of a cell that was read so: it then holds two such readers, and others are forgotten.
+    /// Whether a read at this time, whoever of the workgroup reads, is ordered and changes nothing of a cell:
+    /// its readers say enough, and others are forgotten.
     #[inline(always)]
     fn settles(&mut self, core: &Core, cell: &Cell) -> bool {
-        let known = |reader: &Record| {
-            reader.kind == self.kind && reader.time == self.times.of(0) && self.is_local(reader.agent)
-        };
-        cell.forgot
-            && cell.reader_bytes == [15, 15]
-            && cell.readers.iter().all(known)
-            && core.stand_for_all(&cell.readers)
+        self.alike
+            && cell.forgot
+            && core.say_enough(cell, &self.record(0))
             && (cell.write.kind == 0 || self.order(core, &cell.write, AgentId::MAX).0)
     }
 

@@ -63,6 +63,11 @@ pub struct DispatchInfo {
     pub semantics: Vec<StorageClasses>,
     /// Whether the shader has control barriers of subgroups.
     pub subgroup_barriers: bool,
+    /// Control barriers of whole workgroups alone order accesses of different invocations. Where that is not
+    /// said, more is remembered.
+    pub barriers_alone: bool,
+    /// No access of workgroup memory is private. Where that is not said, more is remembered.
+    pub non_private_workgroup: bool,
     /// Live buffers with device addresses, sorted by address, not overlapping.
     pub addresses: Arc<Vec<MemoryRange>>,
     /// First byte and bytes of each workgroup variable, by its reference. Accesses through references beyond

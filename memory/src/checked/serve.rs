@@ -3,14 +3,14 @@
 
 use super::CheckedMemory;
 use super::access_table::Role;
-use super::lanes::{self, FastPath, LaneOperation};
+use super::lanes::{LaneOperation, common_case};
 use super::words::Place;
 use crate::access::{Access, AtomicOp, Reference, Site};
 use crate::plain;
 use crate::system::{Lanes, Mask, Pointers, Trap};
 
 impl CheckedMemory {
-    /// Serves the lanes that are in the common case ([`lanes`]); returns those that are not.
+    /// Serves the lanes that are in the common case ([`super::lanes`]); returns those that are not.
     #[inline(always)]
     fn fast_path(
         &mut self,
@@ -21,51 +21,25 @@ impl CheckedMemory {
         does: LaneOperation<'_>,
     ) -> Mask {
         if !self.core.may_be_fast(kind, access) {
-            mask
-        } else if self.core.subgroup.1.any() {
-            self.fast_path_near(to, mask, kind, access, does)
-        } else {
-            self.fast_path_of::<false>(to, mask, kind, access, does)
+            return mask;
         }
-    }
-
-    #[inline(never)]
-    fn fast_path_near(
-        &mut self,
-        to: &Pointers<'_>,
-        mask: Mask,
-        kind: u32,
-        access: &Access,
-        does: LaneOperation<'_>,
-    ) -> Mask {
-        self.fast_path_of::<true>(to, mask, kind, access, does)
-    }
-
-    /// `NEAR`: the subgroup has passed barriers of its own.
-    #[inline(always)]
-    fn fast_path_of<const NEAR: bool>(
-        &mut self,
-        to: &Pointers<'_>,
-        mask: Mask,
-        kind: u32,
-        access: &Access,
-        does: LaneOperation<'_>,
-    ) -> Mask {
-        let (workgroup, first_lane) = (self.current, self.first_lane);
+        let executed = (access, kind, self.current, self.first_lane);
         match to {
             Pointers::View { view, offset, immediate } => {
                 let undefined = self.core.partly_undefined(view);
-                let fast = FastPath::<NEAR>::new(&self.core, kind, workgroup, first_lane);
                 let place = Place { view, offset, immediate: *immediate, undefined, device: true };
-                lanes::serve(fast, &self.core, &mut self.shadow, &place, mask, access, does)
+                let (core, cells) = (&self.core, &mut self.shadow);
+                match core.subgroup.1.any() {
+                    true => common_case::<_, true>(core, executed, cells, &place, mask, does),
+                    false => common_case::<_, false>(core, executed, cells, &place, mask, does),
+                }
             }
             Pointers::Workgroup { offset, immediate, reference } => {
                 let Some(group) = self.groups.entered() else { return mask };
                 let view = group.memory.view(&self.variables, *reference);
                 let immediate = immediate.wrapping_sub(view.address as u32);
-                let fast = FastPath::<NEAR>::new(&self.core, kind, workgroup, first_lane);
                 let place = Place { view: &view, offset, immediate, undefined: !group.zeroed, device: false };
-                lanes::serve(fast, &self.core, &mut group.cells, &place, mask, access, does)
+                common_case::<_, true>(&self.core, executed, &mut group.cells, &place, mask, does)
             }
             Pointers::Physical { .. } => mask,
         }

@@ -1,15 +1,16 @@
-//! The cells of the words that the lanes of an instruction access.
+//! What is remembered of the words that the lanes of an instruction access: their cells, runs and states.
 
-use crate::race::{AgentId, Cell, CellRun, Owned, RUN, Shadow, Split, States};
+pub(super) mod workgroup;
+
+use crate::component::each;
+use crate::race::{Cell, CellRun, IN_RUN, PAGE_BYTES, PAGE_WORDS, RUN, Shadow, Split, StateList, States};
 use crate::system::{LANES, Lanes, Mask, MemoryView};
 use crate::unwritten::Unwritten;
 use std::ops::Range;
 
-/// Cells by the number of their word.
+/// What is remembered of words, by their number.
 pub(super) trait Words {
-    /// Whether words can be settled: see [`WorkgroupCells`].
-    const SETTLES: bool = false;
-
+    /// The cell of a word: it has one from now on.
     fn cell(&mut self, word: u64) -> &mut Cell;
 
     /// The same for a word that is about to be written.
@@ -55,6 +56,9 @@ pub(super) trait Words {
         cell
     }
 
+    /// Whether cells are in runs.
+    const HAS_RUNS: bool = false;
+
     /// The run that begins with this word, where cells are in runs.
     #[inline(always)]
     fn run(&mut self, word: u64) -> Option<&mut CellRun> {
@@ -68,68 +72,96 @@ pub(super) trait Words {
         self.run(word)
     }
 
-    /// Whether words can be [`Owned`].
-    const OWNS: bool = false;
+    /// Whether there are [states](States) of words, or of parts of words of so many bytes.
+    fn has_states(bytes: u32) -> bool;
 
-    /// What is remembered of a word that nobody or `agent` alone has accessed, and the states of such words;
-    /// nothing if that is not so, or not known.
-    #[inline(always)]
-    fn owned(&mut self, word: u64, agent: AgentId) -> Option<(&mut Owned, &mut States)> {
-        let _ = (word, agent);
-        None
-    }
+    /// What accesses make of states.
+    fn states(&mut self) -> &mut States;
 
-    /// The owner of such a word is about to write it, over `before`: the word is in this state then.
-    #[inline(always)]
-    fn write_owned(&mut self, word: u64, owner: AgentId, state: u32, before: u32) {
-        let _ = (word, owner, state, before);
-    }
+    /// Where [`Words::by_state`] has these lanes' words, or parts of words of so many bytes, which are given
+    /// by number, counted from this address on; returns the lanes that are there. Their states are
+    /// remembered there from now on, or a mark that something else is.
+    fn places(&mut self, bytes: u32, origin: u64, index: &mut [u32; LANES], mask: Mask) -> Mask;
 
-    /// The lanes of whose accesses all words, so many from an offset on, are settled under this stamp: see
-    /// [`WorkgroupCells`].
-    #[inline(always)]
-    fn settled(&self, stamp: u32, place: &Place<'_>, mask: Mask, words: u64) -> Mask {
-        let _ = (stamp, place, mask, words);
-        0
-    }
+    /// The same for a single one.
+    fn place(&mut self, bytes: u32, origin: u64, index: u32) -> Option<u32>;
 
-    /// The word is settled under this stamp until its cell is asked for.
-    #[inline(always)]
-    fn settle(&mut self, word: u64, stamp: u32) {
-        let _ = (word, stamp);
-    }
+    /// What is remembered of all words, or of parts of words of so many bytes, and their states.
+    fn by_state(&mut self, bytes: u32) -> (&mut StateList, &mut States);
 
-    /// All words of the run that begins with this one are.
-    #[inline(always)]
-    fn settle_run(&mut self, word: u64, stamp: u32) {
-        let _ = (word, stamp);
-    }
+    /// Whether reads before the first write are kept.
+    const KEEPS_EARLY: bool = false;
 
-    /// [`Words::settled`] for so many parts of words, of `BYTES` bytes each.
+    /// A word of which this is remembered is about to be written.
     #[inline(always)]
-    fn settled_parts<const BYTES: u32>(&self, stamp: u32, place: &Place<'_>, mask: Mask, parts: u64) -> Mask {
-        let _ = (stamp, place, mask, parts);
-        0
-    }
-
-    /// [`Words::settle`] for a part of a word, which begins at this address.
-    #[inline(always)]
-    fn settle_part<const BYTES: u32>(&mut self, at: u64, stamp: u32) {
-        let _ = (at, stamp);
+    fn note_early(&mut self, word: u64, cell: &Cell) {
+        let _ = (word, cell);
     }
 }
 
 impl Words for Shadow {
-    const OWNS: bool = true;
+    const HAS_RUNS: bool = true;
 
     #[inline(always)]
-    fn owned(&mut self, word: u64, agent: AgentId) -> Option<(&mut Owned, &mut States)> {
-        Shadow::owned(self, word, agent)
+    fn has_states(bytes: u32) -> bool {
+        bytes == 4
     }
 
     #[inline(always)]
-    fn write_owned(&mut self, word: u64, owner: AgentId, state: u32, before: u32) {
-        Shadow::write_owned(self, word, owner, state, before);
+    fn states(&mut self) -> &mut States {
+        Shadow::states(self)
+    }
+
+    #[inline(always)]
+    fn places(&mut self, _: u32, origin: u64, index: &mut [u32; LANES], mask: Mask) -> Mask {
+        if mask == 0 {
+            return 0;
+        }
+        let first = origin / PAGE_BYTES;
+        let numbers = *index;
+        let mut page = numbers[mask.trailing_zeros() as usize % LANES] / PAGE_WORDS;
+        let mut place = self.place_of_page(first + u64::from(page));
+        let mut here = 0;
+        for lane in 0..LANES {
+            here |= Mask::from(numbers[lane] / PAGE_WORDS == page) << lane;
+            index[lane] = place + numbers[lane] % PAGE_WORDS;
+        }
+        each(mask & !here, |lane| {
+            if numbers[lane] / PAGE_WORDS != page {
+                page = numbers[lane] / PAGE_WORDS;
+                place = self.place_of_page(first + u64::from(page));
+            }
+            index[lane] = place + numbers[lane] % PAGE_WORDS;
+        });
+        let mut in_runs = mask & equal(&gather(&Shadow::by_state(self).0.states, index), IN_RUN);
+        while in_runs != 0 {
+            let lane = in_runs.trailing_zeros() as usize % LANES;
+            self.run_by_state(origin / 4 + u64::from(numbers[lane]));
+            in_runs &= equal(&gather(&Shadow::by_state(self).0.states, index), IN_RUN);
+        }
+        mask
+    }
+
+    #[inline(always)]
+    fn place(&mut self, _: u32, origin: u64, index: u32) -> Option<u32> {
+        let first = self.place_of_page(origin / PAGE_BYTES + u64::from(index / PAGE_WORDS));
+        let place = first + index % PAGE_WORDS;
+        if Shadow::by_state(self).0.states[place as usize] == IN_RUN {
+            self.run_by_state(origin / 4 + u64::from(index));
+        }
+        Some(place)
+    }
+
+    #[inline(always)]
+    fn by_state(&mut self, _: u32) -> (&mut StateList, &mut States) {
+        Shadow::by_state(self)
+    }
+
+    const KEEPS_EARLY: bool = true;
+
+    #[inline(always)]
+    fn note_early(&mut self, word: u64, cell: &Cell) {
+        Shadow::note_early(self, word, cell);
     }
 
     #[inline(always)]
@@ -165,6 +197,28 @@ impl Words for Shadow {
     fn run_to_write(&mut self, word: u64) -> Option<&mut CellRun> {
         word.is_multiple_of(RUN as u64).then(|| Shadow::run_to_write(self, word))
     }
+}
+
+/// What a list has at these places; at places behind its end anything.
+#[inline(always)]
+pub(super) fn gather(list: &[u32], places: &[u32; LANES]) -> [u32; LANES] {
+    let mut values = [0; LANES];
+    if let Some(last) = list.len().checked_sub(1) {
+        for lane in 0..LANES {
+            values[lane] = list[(places[lane] as usize).min(last)];
+        }
+    }
+    values
+}
+
+/// The lanes with this value.
+#[inline(always)]
+pub(super) fn equal(values: &[u32; LANES], value: u32) -> Mask {
+    let mut lanes = 0;
+    for lane in 0..LANES {
+        lanes |= Mask::from(values[lane] == value) << lane;
+    }
+    lanes
 }
 
 /// Where the lanes access.
@@ -217,177 +271,22 @@ impl Place<'_> {
         self.offset.0.iter().enumerate().fold(0, equal)
     }
 
-    /// The lanes that access aligned bytes of the view, so many words of them.
+    /// The lanes that access words of the view, so many, aligned to one.
     #[inline(always)]
     pub fn aligned(&self, words: u64) -> Mask {
-        self.aligned_to::<4>(words)
+        self.aligned_to(4, words)
     }
 
-    /// The same for so many units of `N` bytes, aligned to one.
+    /// The same for so many units of 1, 2 or 4 bytes.
     #[inline(always)]
-    pub fn aligned_to<const N: u32>(&self, units: u64) -> Mask {
-        let Some(last) = self.view.size().checked_sub(u64::from(N) * units) else { return 0 };
+    pub fn aligned_to(&self, bytes: u32, units: u64) -> Mask {
+        let Some(last) = self.view.size().checked_sub(u64::from(bytes) * units) else { return 0 };
         let last = u32::try_from(last).unwrap_or(u32::MAX);
         let mut lanes = 0;
         for (lane, offset) in self.offset.0.iter().enumerate() {
             let at = offset.wrapping_add(self.immediate);
-            lanes |= Mask::from((at <= last) & at.is_multiple_of(N)) << lane;
+            lanes |= Mask::from((at <= last) & (at & (bytes - 1) == 0)) << lane;
         }
         lanes
     }
-}
-
-/// The cells of a workgroup's memory.
-///
-/// Most reads of it are by many invocations, between the same two barriers, with one instruction. When a cell
-/// has come to remember two of these readers, and that there were others, the rest change nothing: the word
-/// is *settled* under a stamp (instruction and time), until its cell is asked for again.
-#[derive(Clone, Default)]
-pub(super) struct WorkgroupCells {
-    runs: Vec<CellRun>,
-    split: Split,
-    /// Of each word of the runs: what it is settled under, or 0.
-    stamps: Vec<u32>,
-    /// The same of each half of a word, and of each byte; nothing until the first one settles.
-    part_stamps: [Vec<u32>; 2],
-}
-
-impl WorkgroupCells {
-    /// Of memory of so many words, at least one, that nobody accessed.
-    pub fn begin(&mut self, words: usize) {
-        let runs = words.div_ceil(RUN);
-        self.runs.truncate(runs);
-        self.runs.iter_mut().for_each(CellRun::forget);
-        self.runs.resize(runs, CellRun::EMPTY);
-        self.split.clear();
-        self.stamps.clear();
-        self.stamps.resize(runs * RUN, 0);
-        self.part_stamps.iter_mut().for_each(Vec::clear);
-    }
-
-    /// The cells of words that were not accessed in runs.
-    pub fn expanded(&self) -> impl Iterator<Item = &Cell> {
-        self.runs.iter().filter_map(CellRun::expanded).flatten()
-    }
-
-    /// The word's place in the lists: accesses are in bounds, and there is a cell for each word.
-    #[inline(always)]
-    fn place(&self, word: u64) -> usize {
-        (word as usize).min(self.stamps.len() - 1)
-    }
-
-    /// The stamps of parts of so many bytes, 1 or 2.
-    #[inline(always)]
-    fn stamps_of(&mut self, bytes: u32) -> &mut Vec<u32> {
-        &mut self.part_stamps[usize::from(bytes == 1)]
-    }
-
-    /// The halves and bytes with some of these bytes, of one word, are not settled.
-    #[inline(always)]
-    fn unsettle(&mut self, at: usize, bytes: usize) {
-        for size in [2, 1] {
-            if let Some(stamps) = self.stamps_of(size as u32).get_mut(at / size..(at + bytes).div_ceil(size))
-            {
-                stamps.fill(0);
-            }
-        }
-    }
-}
-
-impl Words for WorkgroupCells {
-    const SETTLES: bool = true;
-
-    #[inline(always)]
-    fn cell(&mut self, word: u64) -> &mut Cell {
-        self.cell_and_split(word).0
-    }
-
-    #[inline(always)]
-    fn cell_and_split(&mut self, word: u64) -> (&mut Cell, &mut Split) {
-        let word = self.place(word);
-        self.stamps[word] = 0;
-        // Parts have stamps while they have cells.
-        if self.runs[word / RUN].cell(word % RUN, &mut self.split).is_split() {
-            self.unsettle(4 * word, 4);
-        }
-        (self.runs[word / RUN].cell(word % RUN, &mut self.split), &mut self.split)
-    }
-
-    #[inline(always)]
-    fn part(&mut self, (at, bytes): (u64, u64), splits: impl Fn(&Cell) -> bool) -> Option<(&mut Cell, u64)> {
-        let word = self.place(at / 4);
-        self.stamps[word] = 0;
-        self.unsettle(4 * word + (at % 4) as usize, bytes as usize);
-        let cell = self.runs[word / RUN].cell(word % RUN, &mut self.split);
-        self.split.part(cell, (at % 4, bytes), splits)
-    }
-
-    #[inline(always)]
-    fn run(&mut self, word: u64) -> Option<&mut CellRun> {
-        let words = word as usize..word as usize + RUN;
-        let run = self.runs.get_mut(words.start / RUN).filter(|_| words.start.is_multiple_of(RUN))?;
-        if run.expanded().is_some() {
-            return None;
-        }
-        // Parts have stamps while they have cells.
-        self.stamps.get_mut(words)?.fill(0);
-        Some(run)
-    }
-
-    #[inline(always)]
-    fn settled(&self, stamp: u32, place: &Place<'_>, mask: Mask, words: u64) -> Mask {
-        settled::<4>(&self.stamps, stamp, place, place.aligned(words) & mask, words)
-    }
-
-    #[inline(always)]
-    fn settle(&mut self, word: u64, stamp: u32) {
-        if let Some(known) = self.stamps.get_mut(word as usize) {
-            *known = stamp;
-        }
-    }
-
-    #[inline(always)]
-    fn settle_run(&mut self, word: u64, stamp: u32) {
-        if let Some(known) = self.stamps.get_mut(word as usize..word as usize + RUN) {
-            known.fill(stamp);
-        }
-    }
-
-    #[inline(always)]
-    fn settled_parts<const BYTES: u32>(&self, stamp: u32, place: &Place<'_>, mask: Mask, parts: u64) -> Mask {
-        let stamps = &self.part_stamps[usize::from(BYTES == 1)];
-        settled::<BYTES>(stamps, stamp, place, place.aligned_to::<BYTES>(parts) & mask, parts)
-    }
-
-    #[inline(always)]
-    fn settle_part<const BYTES: u32>(&mut self, at: u64, stamp: u32) {
-        let all = self.stamps.len() * 4 / BYTES as usize;
-        let stamps = self.stamps_of(BYTES);
-        if stamps.is_empty() {
-            stamps.resize(all, 0);
-        }
-        if let Some(known) = stamps.get_mut(at as usize / BYTES as usize) {
-            *known = stamp;
-        }
-    }
-}
-
-/// The lanes of those `aligned` all of whose units of `N` bytes have this stamp.
-#[inline(always)]
-fn settled<const N: u32>(stamps: &[u32], stamp: u32, place: &Place<'_>, aligned: Mask, units: u64) -> Mask {
-    let Some(last) = stamps.len().checked_sub(1) else { return 0 };
-    let base = place.view.address as u32;
-    let mut settled = aligned;
-    for k in 0..units as u32 {
-        // A loop, not a map: its closure would be a function that is not compiled for the instructions
-        // around it.
-        let mut equal = 0;
-        for lane in 0..LANES {
-            let first = base.wrapping_add(place.offset(lane) as u32) / N;
-            let known = stamps[(first.wrapping_add(k) as usize).min(last)];
-            equal |= Mask::from(known == stamp) << lane;
-        }
-        settled &= equal;
-    }
-    settled
 }

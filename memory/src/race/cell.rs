@@ -13,7 +13,7 @@ pub struct Cell {
     /// The word's value before it; of a word that is split the place of the cells of its parts.
     pub before: u32,
     /// Two readers since, other agents or other instructions: the first and the latest, unless others say
-    /// more ([`Nearness`]). Atomic writes that mutually ordered ones superseded stay here too.
+    /// more or these say enough ([`Dropped`]). Atomic writes that mutually ordered ones superseded stay too.
     pub readers: [Record; 2],
     /// Which bytes they read.
     pub reader_bytes: [u8; 2],
@@ -65,6 +65,12 @@ impl Cell {
         self.history == 0 && self.write.kind == 0 && self.readers[0].kind == 0
     }
 
+    /// Whether somebody read the word in this dispatch, and nobody wrote it.
+    #[inline(always)]
+    pub fn is_early(&self) -> bool {
+        self.write.kind == 0 && self.readers[0].kind != 0 && self.history == 0
+    }
+
     /// Whether it says the same of its word as another one, but for agents, times and values.
     #[inline]
     pub(super) fn is_like(&self, other: &Cell) -> bool {
@@ -73,13 +79,12 @@ impl Cell {
         self.history == 0 && other.history == 0 && kinds(self) == kinds(other)
     }
 
-    /// Remembers a reader of these bytes; `near` says how the two that are known stand to it, if there are
-    /// two.
+    /// Remembers a reader of these bytes; `dropped`: which one is not remembered, if there are three.
     #[inline(always)]
-    pub fn read(&mut self, record: Record, bytes: u8, near: [Nearness; 2]) {
+    pub fn read(&mut self, record: Record, bytes: u8, dropped: Dropped) {
         let first = (self.readers[0], self.reader_bytes[0]);
         let latest = (self.readers[1], self.reader_bytes[1]);
-        let (first, latest, forgot) = with_reader(first, latest, (record, bytes), dropped(near));
+        let (first, latest, forgot) = with_reader(first, latest, (record, bytes), dropped);
         self.remember(first, latest);
         self.forgot |= forgot;
     }
@@ -90,10 +95,10 @@ impl Cell {
         self.reader_bytes = [first.1, latest.1];
     }
 
-    /// Whether remembering this reader forgets one of bytes of which no two readers are left; `near` as for
-    /// [`Cell::read`].
+    /// Whether remembering this reader forgets one of bytes of which no two readers are left; `dropped` as
+    /// for [`Cell::read`].
     #[inline(always)]
-    pub fn forgets(&self, record: &Record, bytes: u8, near: [Nearness; 2]) -> bool {
+    pub fn forgets(&self, record: &Record, bytes: u8, dropped: Dropped) -> bool {
         let [first, latest] = &self.readers;
         let [of_first, of_latest] = self.reader_bytes;
         if of_first & of_latest & bytes == 15 || latest.kind == 0 {
@@ -105,7 +110,7 @@ impl Cell {
         if same(first, of_first) || same(latest, of_latest) {
             return false;
         }
-        let (dropped, kept) = match dropped(near) {
+        let (dropped, kept) = match dropped {
             Dropped::First => (of_first, of_latest & bytes),
             Dropped::Latest => (of_latest, of_first & bytes),
             Dropped::New => (bytes, of_first & of_latest),
@@ -185,22 +190,30 @@ pub enum Nearness {
 }
 
 /// Which of three readers is not remembered.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Dropped {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dropped {
+    /// The one that is remembered as the first.
     First,
+    /// The one that is remembered as the latest.
     Latest,
+    /// The one that reads now.
     New,
 }
 
-/// Who is ordered before the new reader says nothing more. Else two of different workgroups, or of different
-/// subgroups of one, are kept: what comes to be ordered after both is ordered after others like them.
-#[inline(always)]
-fn dropped([first, latest]: [Nearness; 2]) -> Dropped {
-    match (first, latest) {
-        (Nearness::Ordered, _) => Dropped::First,
-        (_, Nearness::Ordered) | (Nearness::Elsewhere, _) => Dropped::Latest,
-        (_, Nearness::Elsewhere) | (Nearness::Subgroup, Nearness::Workgroup) => Dropped::New,
-        _ => Dropped::Latest,
+impl Dropped {
+    /// By how the first and the latest one stand to the new one. Who is ordered before the new reader says
+    /// nothing more. Else two of different workgroups, or of different subgroups of one, are kept: what comes
+    /// to be ordered after both is ordered after others like them. `enough`: the two say as much as all of
+    /// the new one's workgroup.
+    #[inline(always)]
+    pub fn of(first: Nearness, latest: Nearness, enough: bool) -> Dropped {
+        match (first, latest) {
+            _ if enough => Dropped::New,
+            (Nearness::Ordered, _) => Dropped::First,
+            (_, Nearness::Ordered) | (Nearness::Elsewhere, _) => Dropped::Latest,
+            (_, Nearness::Elsewhere) | (Nearness::Subgroup, Nearness::Workgroup) => Dropped::New,
+            _ => Dropped::Latest,
+        }
     }
 }
 

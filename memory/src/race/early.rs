@@ -16,7 +16,7 @@ impl EarlyReads {
     /// about to be written.
     #[inline]
     pub fn note(&mut self, (start, end): (u64, u64), cell: &Cell) {
-        if cell.write.kind != 0 || cell.readers[0].kind == 0 || cell.history != 0 {
+        if !cell.is_early() {
             return;
         }
         for (reader, bytes) in cell.readers.iter().zip(cell.reader_bytes) {

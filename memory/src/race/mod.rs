@@ -37,7 +37,7 @@
 //! | `cell` | what is remembered of a word |
 //! | `shadow` | the same of each word of device memory |
 //! | `early` | reads before the first write of the dispatch |
-//! | `owned` | the same of words that one agent alone has accessed |
+//! | `states` | cells without their agents and values, numbered |
 //! | `split` | the same of the halves of words, and of bytes |
 
 mod agents;
@@ -51,13 +51,13 @@ mod fix;
 mod histories;
 mod operations;
 mod order;
-mod owned;
 mod release_sequence;
 mod shadow;
 mod slice;
 mod span_tree;
 mod split;
 mod standing;
+mod states;
 mod topology;
 mod vector_clock;
 
@@ -66,16 +66,18 @@ pub(crate) mod tests;
 
 pub use agents::{Agents, Operation};
 pub use blocks::Times;
-pub use cell::{Cell, Keep, NOBODY, Nearness};
+pub use cell::{Cell, Dropped, Keep, NOBODY, Nearness};
 pub use clocks::{Clocks, Release};
 pub use explain::{Case, Explanation, Within};
 pub use histories::Histories;
 pub use order::{Known, Later, Order, Record, StaticAccess};
-pub use owned::{OwnAccess, Owned, States};
 pub use release_sequence::ReleaseSequence;
-pub use shadow::{CellRun, PAGE_BYTES, RUN, Shadow};
+pub use shadow::{CellRun, PAGE_BYTES, PAGE_WORDS, RUN, Shadow};
 pub use slice::{Pair, Slice, Space, Trace};
 pub use split::{Split, bytes_of, readers, unwritten, writes};
 pub use standing::Standing;
+pub use states::{
+    ELSEWHERE, IN_BYTES, IN_CELL, IN_HALVES, IN_RUN, Next, Parties, Question, Situation, StateList, States,
+};
 pub use topology::{AgentId, Level, Topology};
 pub use vector_clock::{Time, VectorClock};

@@ -47,6 +47,13 @@ pub struct StaticAccess {
 }
 
 impl StaticAccess {
+    /// Whether an access like this one differs from another in nothing but its instruction and what that is
+    /// told by: what is ordered after one is, with the same agent and time, ordered after the other.
+    pub fn is_like(&self, other: &StaticAccess) -> bool {
+        let StaticAccess { site, variable, size, .. } = *other;
+        StaticAccess { site, variable, size, ..*self } == *other
+    }
+
     /// A private, non-atomic read or write.
     pub fn plain(site: Site, class: StorageClasses, reference: u32, write: bool) -> StaticAccess {
         StaticAccess {

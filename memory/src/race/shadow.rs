@@ -1,28 +1,30 @@
-//! Shadow memory: what is remembered of each word that a dispatch accesses.
+//! Shadow memory: what is remembered of each word of device memory that a dispatch accesses.
 //!
-//! A [`Cell`] holds the last write of a whole aligned word, the value before it, and two readers since. What
-//! does not fit (bytes, unsynchronised reads, release sequences) goes to a [`History`] of its own. Cells of
-//! device memory lie on pages that are allocated when a dispatch first touches them and start afresh with
-//! every dispatch; cells of workgroup memory live as long as the workgroup.
+//! A [`Cell`] holds the last write of an aligned word, the value before it, and two readers since. What does
+//! not fit (unsynchronised reads, release sequences) goes to a [`History`](crate::history) of its own. Cells
+//! lie on pages that are allocated when a dispatch first touches them and start afresh with every dispatch.
 //!
 //! Most device memory is accessed by consecutive lanes, each the next word, the next few words, the next half
 //! or the next byte. A [`CellRun`] of words that were accessed in no other way is one cell: that of its first
 //! word, or half; the agents of the others count up. Bytes have one for each half of the run. Of words that
-//! single agents have to themselves in another pattern less than a cell is remembered ([`Owned`]). Anything
-//! else expands the run. Words of which halves or bytes are accessed by themselves are [`Split`].
+//! are accessed in another pattern [states](super::states) are remembered, those of a page together. Words of
+//! which more is remembered get cells, one by one; those of which halves or bytes are accessed by themselves
+//! are [`Split`].
 
 use super::cell::{Cell, NOBODY};
 use super::early::EarlyReads;
 use super::order::Record;
-use super::owned::{Owned, States};
 use super::split::Split;
+use super::states::{IN_CELL, IN_RUN, StateList, States};
 use super::topology::AgentId;
 use crate::commands::Range;
 use rustc_hash::FxHashMap;
 
-/// Bytes of device memory that one page of cells covers.
+/// Bytes of device memory that one page covers.
 pub const PAGE_BYTES: u64 = 1024;
-const CELLS: usize = PAGE_BYTES as usize / 4;
+/// Words of a page, of four bytes each.
+pub const PAGE_WORDS: u32 = PAGE_BYTES as u32 / 4;
+const CELLS: usize = PAGE_WORDS as usize;
 const RUNS: usize = CELLS / RUN;
 
 /// Words of a run.
@@ -42,8 +44,8 @@ enum Unit {
 enum How {
     /// One cell.
     Whole,
-    /// An [`Owned`] for each, on the page.
-    Owned,
+    /// A state for each, or a cell.
+    ByState,
     /// A cell for each.
     Expanded,
 }
@@ -136,19 +138,9 @@ impl CellRun {
         self.before.get_or_insert_default()
     }
 
-    /// The cell of the word with this number in the run, which is expanded if it is not yet. Its words are
-    /// not [`Owned`].
-    #[inline]
-    pub fn cell(&mut self, index: usize, split: &mut Split) -> &mut Cell {
-        if self.how != How::Expanded {
-            self.expand(split);
-        }
-        &mut self.cells.get_or_insert_with(no_cells)[index % RUN]
-    }
-
     /// The cells of the words, if each has its own.
     #[inline]
-    pub fn expanded(&self) -> Option<&[Cell; RUN]> {
+    fn expanded(&self) -> Option<&[Cell; RUN]> {
         self.cells.as_deref().filter(|_| self.how == How::Expanded)
     }
 
@@ -189,29 +181,55 @@ impl CellRun {
     }
 
     /// As if nobody had accessed the words.
-    pub fn forget(&mut self) {
+    fn forget(&mut self) {
         self.first = Cell::EMPTY;
         (self.how, self.unit) = (How::Whole, Unit::Words(1));
     }
 
-    /// The words of a run that is whole, each by itself; nothing if somebody else than `agent` has accessed
-    /// the word with this number.
+    /// The words of a run, from a place of the list on, get states; those of parts and of what is more than a
+    /// state get cells.
     #[cold]
-    fn apart(&self, index: usize, agent: AgentId, states: &mut States) -> Option<[Owned; RUN]> {
-        let (true, Unit::Words(unit)) = (self.how == How::Whole, self.unit) else { return None };
-        let (first, state) = states.number(&self.first)?;
-        let owner = |index: usize| first + (index / usize::from(unit)) as AgentId;
-        let before = |index: usize| self.before.as_ref().map_or(0, |before| before[index]);
-        let word = |index| Owned { owner: owner(index), state, before: before(index) };
-        (state == 0 || owner(index) == agent).then(|| std::array::from_fn(word))
+    fn set_by_state(
+        &mut self,
+        place: usize,
+        list: &mut StateList,
+        (states, split): (&mut States, &mut Split),
+    ) {
+        let words = place..place + RUN;
+        let number = match (self.how, self.unit) {
+            (How::Whole, Unit::Words(unit)) => states.number(&self.first, false).map(|state| (unit, state)),
+            (How::Whole, _) if self.is_empty() => Some((1, 0)),
+            _ => None,
+        };
+        let Some((unit, state)) = number else {
+            if self.how == How::Whole {
+                self.expand(split);
+            }
+            return list.states[words].fill(IN_CELL);
+        };
+        self.how = How::ByState;
+        list.states[words.clone()].fill(state);
+        if state == 0 {
+            return;
+        }
+        let [first, latest] = &self.first.readers;
+        for (parties, record) in list.parties.iter_mut().zip([&self.first.write, first, latest]) {
+            for (index, party) in parties[words.clone()].iter_mut().enumerate() {
+                *party = record.agent.wrapping_add((index / usize::from(unit)) as AgentId);
+            }
+        }
+        match &self.before {
+            Some(before) => list.before[words].copy_from_slice(&before[..]),
+            None => list.before[words].fill(0),
+        }
     }
 
-    /// The words, which are owned, get cells.
+    /// A word of which a state is remembered, at this place of the list, gets a cell.
     #[cold]
-    fn put_together(&mut self, words: &[Owned], states: &States) {
+    fn set_cell(&mut self, place: usize, list: &mut StateList, states: &States) {
         let cells = self.cells.get_or_insert_with(no_cells);
-        cells.iter_mut().zip(words).for_each(|(cell, word)| *cell = states.cell(word));
-        self.how = How::Expanded;
+        cells[place % RUN] = list.cell(states, place);
+        list.states[place] = IN_CELL;
     }
 
     #[cfg(test)]
@@ -239,14 +257,8 @@ fn no_cells() -> Box<[Cell; RUN]> {
 struct Page {
     epoch: u32,
     runs: Box<[CellRun]>,
-    /// Of the words of runs that are owned, once there were any.
-    owned: Option<Box<[Owned; CELLS]>>,
-}
-
-/// The words of the run of this number on a page with these, if it has some.
-#[inline]
-fn words_of(owned: &Option<Box<[Owned; CELLS]>>, run: usize) -> &[Owned] {
-    owned.as_ref().map_or(&[], |owned| &owned[run * RUN..(run + 1) * RUN])
+    /// Where its words are in the list of those that have states, once one has: in units of pages.
+    place: Option<u32>,
 }
 
 /// The cells of device memory, by device address.
@@ -255,31 +267,56 @@ pub struct Shadow {
     pages: Vec<Page>,
     split: Split,
     states: States,
+    /// Of the words of pages that have some with states, and how many pages these are.
+    words: StateList,
+    placed: u32,
     early: EarlyReads,
     index: FxHashMap<u64, u32>,
-    last: (u64, u32),
+    /// Some of the same, of pages that the present dispatch has touched, by [`recent`].
+    recent: Recent,
     epoch: u32,
+}
+
+/// Numbers of pages and their indices.
+#[derive(Clone)]
+struct Recent(Box<[(u64, u32); RECENT]>);
+
+/// So many pages are found at once: lanes a page apart have 32.
+const RECENT: usize = 64;
+
+impl Default for Recent {
+    fn default() -> Recent {
+        Recent(Box::new([(u64::MAX, 0); RECENT]))
+    }
+}
+
+/// Where a page of this number is among the recent ones: the highest bits of a product.
+#[inline(always)]
+fn recent(number: u64) -> usize {
+    (number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - RECENT.trailing_zeros())) as usize
 }
 
 impl Shadow {
     /// A new dispatch begins: all words are as if nobody accessed them.
     pub fn forget(&mut self) {
         self.epoch += 1;
-        self.last = (u64::MAX, 0);
+        self.recent.0.fill((u64::MAX, 0));
         self.early.clear();
         self.split.clear();
         self.states.clear();
+        self.placed = 0;
     }
 
     /// About how many bytes a copy of it takes.
     pub fn weight(&self) -> usize {
-        let words = RUN * (size_of::<Cell>() + size_of::<Owned>());
-        self.pages.len() * RUNS * (size_of::<CellRun>() + words) + self.split.weight()
+        let runs = self.pages.len() * RUNS * (size_of::<CellRun>() + RUN * size_of::<Cell>());
+        runs + self.words.bytes() + self.split.weight()
     }
 
     /// Drops pages that no access of the present dispatch has touched.
     pub fn shrink(&mut self) {
         self.split.shrink();
+        self.words.shrink(self.placed as usize * CELLS);
         let epoch = self.epoch;
         if self.pages.iter().all(|page| page.epoch == epoch) {
             return;
@@ -296,7 +333,7 @@ impl Shadow {
             *index = moved[*index as usize];
             *index != u32::MAX
         });
-        self.last = (u64::MAX, 0);
+        self.recent.0.fill((u64::MAX, 0));
     }
 
     /// Calls `each` for the words and parts of words on pages that the present dispatch touched, ascending:
@@ -315,29 +352,21 @@ impl Shadow {
             }
         };
         for (number, index) in numbers {
-            let Page { runs, owned, .. } = &self.pages[index as usize];
-            for (word, (place, run)) in (number * CELLS as u64..).step_by(RUN).zip(runs.iter().enumerate()) {
+            let Page { runs, place, .. } = &self.pages[index as usize];
+            for (k, run) in runs.iter().enumerate() {
+                let word = number * CELLS as u64 + (k * RUN) as u64;
                 match run.expanded() {
-                    None if run.how == How::Owned => {
+                    None if run.how == How::ByState => {
                         tell(open.take());
-                        let mut at = 4 * word;
-                        // Owned words are accessed whole, so that nothing lies between those of neighbours.
-                        let alike = |a: &Owned, b: &Owned| (a.owner, a.state) == (b.owner, b.state);
-                        for words in words_of(owned, place).chunk_by(alike) {
-                            let end = at + 4 * words.len() as u64;
-                            tell(Some((at, end, &self.states.cell(&words[0]))));
-                            at = end;
-                        }
+                        let place = place.map_or(0, |place| place as usize * CELLS + k * RUN);
+                        self.each_by_state(run, (word, place), |start, end, cell| {
+                            tell(Some((start, end, cell)));
+                        });
                     }
                     Some(cells) => {
                         tell(open.take());
                         for (word, cell) in (word..).zip(cells) {
-                            match self.split.peek(cell) {
-                                Some(parts) => each_part(word, parts, |start, end, cell| {
-                                    tell(Some((start, end, cell)));
-                                }),
-                                None => tell(Some((4 * word, 4 * word + 4, cell))),
-                            }
+                            self.each_of_cell(word, cell, |start, end, cell| tell(Some((start, end, cell))));
                         }
                     }
                     None => run.parts(word, |start, end, first| match &mut open {
@@ -350,6 +379,36 @@ impl Shadow {
         tell(open);
     }
 
+    /// Calls `each` for the words of a run whose words have states or cells, and for those of which parts
+    /// have: it begins with this word, at this place of the list.
+    fn each_by_state(
+        &self,
+        run: &CellRun,
+        (word, place): (u64, usize),
+        mut each: impl FnMut(u64, u64, &Cell),
+    ) {
+        let mut first = 0;
+        for index in 0..RUN {
+            if index + 1 < RUN && self.words.is_like_next(&self.states, place + index) {
+                continue;
+            }
+            let (start, end) = (word + first as u64, word + index as u64 + 1);
+            match (self.words.states[place + first], &run.cells) {
+                (IN_CELL, Some(cells)) => self.each_of_cell(start, &cells[index], &mut each),
+                _ => each(4 * start, 4 * end, &self.words.cell(&self.states, place + first)),
+            }
+            first = index + 1;
+        }
+    }
+
+    /// Calls `each` for a word with this cell, or for its parts.
+    fn each_of_cell(&self, word: u64, cell: &Cell, mut each: impl FnMut(u64, u64, &Cell)) {
+        match self.split.peek(cell) {
+            Some(parts) => each_part(word, parts, each),
+            None => each(4 * word, 4 * word + 4, cell),
+        }
+    }
+
     /// The reads that came before the dispatch's first write of their words, in any order.
     pub fn early_reads(&self, each: impl FnMut(Range, Record)) {
         self.early.each(each);
@@ -358,17 +417,19 @@ impl Shadow {
     /// Bytes of host memory that the cells take.
     #[cfg(test)]
     fn bytes(&self) -> usize {
-        self.pages.iter().map(|page| 64 + page.runs.iter().map(CellRun::bytes).sum::<usize>()).sum()
+        let runs = |page: &Page| 64 + page.runs.iter().map(CellRun::bytes).sum::<usize>();
+        self.pages.iter().map(runs).sum::<usize>() + self.words.bytes()
     }
 
     /// The number of the page of the word at `address / 4`.
     #[inline]
     fn page_of(&mut self, word: u64) -> usize {
         let number = word / CELLS as u64;
-        if self.last.0 != number {
-            self.last = (number, self.page(number));
+        let place = recent(number);
+        if self.recent.0[place].0 != number {
+            self.recent.0[place] = (number, self.page(number));
         }
-        self.last.1 as usize
+        self.recent.0[place].1 as usize
     }
 
     /// The run of the word at `address / 4`.
@@ -390,38 +451,44 @@ impl Shadow {
         run
     }
 
-    /// The run of the word at `address / 4`, whose words are not owned, and the cells of parts.
+    /// The cell of the word at `address / 4`, the cells of parts, and the early reads.
     #[inline]
-    fn run_of_cells(&mut self, word: u64) -> (&mut CellRun, &mut Split, &mut EarlyReads) {
+    fn parts_of_cell(&mut self, word: u64) -> (&mut Cell, &mut Split, &mut EarlyReads) {
         let page = self.page_of(word);
-        let Page { runs, owned, .. } = &mut self.pages[page];
-        let place = word as usize % CELLS / RUN;
-        let run = &mut runs[place];
-        if run.how == How::Owned {
-            run.put_together(words_of(owned, place), &self.states);
+        let Page { runs, place, .. } = &mut self.pages[page];
+        let index = word as usize % CELLS;
+        let run = &mut runs[index / RUN];
+        match (run.how, *place) {
+            (How::Whole, _) => run.expand(&mut self.split),
+            (How::ByState, Some(place)) => {
+                let place = place as usize * CELLS + index;
+                if self.words.states[place] != IN_CELL {
+                    run.set_cell(place, &mut self.words, &self.states);
+                }
+            }
+            _ => {}
         }
-        (run, &mut self.split, &mut self.early)
+        let cells = run.cells.get_or_insert_with(no_cells);
+        (&mut cells[index % RUN], &mut self.split, &mut self.early)
     }
 
     /// The cell of the word at `address / 4`.
     #[inline]
     pub fn cell(&mut self, word: u64) -> &mut Cell {
-        let (run, split, _) = self.run_of_cells(word);
-        run.cell(word as usize % RUN, split)
+        self.parts_of_cell(word).0
     }
 
     /// What [`Shadow::cell`] returns, and the cells of parts.
     #[inline]
     pub fn cell_and_split(&mut self, word: u64) -> (&mut Cell, &mut Split) {
-        let (run, split, _) = self.run_of_cells(word);
-        (run.cell(word as usize % RUN, split), split)
+        let (cell, split, _) = self.parts_of_cell(word);
+        (cell, split)
     }
 
     /// The same for a word that is about to be written.
     #[inline]
     pub fn cell_to_write(&mut self, word: u64) -> &mut Cell {
-        let (run, split, early) = self.run_of_cells(word);
-        let cell = run.cell(word as usize % RUN, split);
+        let (cell, split, early) = self.parts_of_cell(word);
         match split.peek(cell) {
             Some(parts) => each_part(word, parts, |start, end, cell| early.note((start, end), cell)),
             None => early.note((4 * word, 4 * word + 4), cell),
@@ -437,41 +504,60 @@ impl Shadow {
         (at, bytes): (u64, u64),
         splits: impl Fn(&Cell) -> bool,
     ) -> Option<(&mut Cell, u64)> {
-        let (run, split, early) = self.run_of_cells(at / 4);
-        let cell = run.cell((at / 4) as usize % RUN, split);
+        let (cell, split, early) = self.parts_of_cell(at / 4);
         let (cell, size) = split.part(cell, (at % 4, bytes), splits)?;
         early.note((at, at + size), cell);
         Some((cell, size))
     }
 
-    /// What is remembered of the word at `address / 4`, which nobody or `agent` alone has accessed, and the
-    /// states of such words. Nothing if that is not so, or not known so.
+    /// Where the page of this number has its words in [`Shadow::by_state`]: what is added to their places on
+    /// the page.
     #[inline]
-    pub fn owned(&mut self, word: u64, agent: AgentId) -> Option<(&mut Owned, &mut States)> {
-        let page = self.page_of(word);
-        let Page { runs, owned, .. } = &mut self.pages[page];
-        let (place, index) = (word as usize % CELLS / RUN, word as usize % RUN);
-        if runs[place].how != How::Owned {
-            let words = runs[place].apart(index, agent, &mut self.states)?;
-            let owned = owned.get_or_insert_with(|| Box::new([Owned::default(); CELLS]));
-            owned[place * RUN..(place + 1) * RUN].copy_from_slice(&words);
-            runs[place].how = How::Owned;
-        }
-        let word = &mut owned.as_mut()?[place * RUN + index];
-        (word.state == 0 || word.owner == agent).then_some((word, &mut self.states))
+    pub fn place_of_page(&mut self, number: u64) -> u32 {
+        let page = self.page_of(number * CELLS as u64);
+        let place = match self.pages[page].place {
+            Some(place) => place,
+            None => self.place_page(page),
+        };
+        place * CELLS as u32
     }
 
-    /// The owner of an owned word is about to write it, over `before`: the word is in this state then.
-    #[inline]
-    pub fn write_owned(&mut self, word: u64, owner: AgentId, state: u32, before: u32) {
+    #[cold]
+    fn place_page(&mut self, page: usize) -> u32 {
+        let place = self.placed;
+        self.placed += 1;
+        let words = place as usize * CELLS..self.placed as usize * CELLS;
+        self.words.grow_exactly(words.end);
+        self.words.states[words].fill(IN_RUN);
+        self.pages[page].place = Some(place);
+        place
+    }
+
+    /// The word at `address / 4`, whose page is placed, and the others of its run have states or cells.
+    #[cold]
+    pub fn run_by_state(&mut self, word: u64) {
         let page = self.page_of(word);
-        let Some(owned) = &mut self.pages[page].owned else { return };
-        let place = &mut owned[word as usize % CELLS];
-        let old = std::mem::replace(place, Owned { owner, state, before });
-        let of = self.states.get(old.state);
-        if of.write.kind == 0 && of.readers[0].kind != 0 {
-            self.early.note((4 * word, 4 * word + 4), &self.states.cell(&old));
-        }
+        let Page { runs, place, .. } = &mut self.pages[page];
+        let (index, place) = (word as usize % CELLS / RUN, place.unwrap_or(0) as usize * CELLS);
+        let known = (&mut self.states, &mut self.split);
+        runs[index].set_by_state(place + index * RUN, &mut self.words, known);
+    }
+
+    /// What is remembered of the words of pages that are placed.
+    #[inline(always)]
+    pub fn by_state(&mut self) -> (&mut StateList, &mut States) {
+        (&mut self.words, &mut self.states)
+    }
+
+    /// What accesses make of the states of words.
+    #[inline(always)]
+    pub fn states(&mut self) -> &mut States {
+        &mut self.states
+    }
+
+    /// The word at `address / 4`, of which this is remembered, is about to be written.
+    pub fn note_early(&mut self, word: u64, cell: &Cell) {
+        self.early.note((4 * word, 4 * word + 4), cell);
     }
 
     #[cold]
@@ -481,11 +567,11 @@ impl Shadow {
         let index = *self.index.entry(number).or_insert(next);
         if index == next {
             let runs = std::iter::repeat_with(|| CellRun::EMPTY).take(RUNS).collect();
-            self.pages.push(Page { epoch: self.epoch, runs, owned: None });
+            self.pages.push(Page { epoch: self.epoch, runs, place: None });
         }
         let page = &mut self.pages[index as usize];
         if page.epoch != self.epoch {
-            page.epoch = self.epoch;
+            (page.epoch, page.place) = (self.epoch, None);
             page.runs.iter_mut().for_each(CellRun::forget);
         }
         index

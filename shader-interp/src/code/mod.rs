@@ -119,10 +119,8 @@ impl Code {
 
     /// The storage classes of the semantics of atomics, memory barriers and control barriers, ascending.
     pub fn semantics(&self) -> Vec<StorageClasses> {
-        let buffers = self.memory.iter().map(|entry| &entry.access);
-        let images = self.images.iter().map(|entry| entry.instruction.access());
-        let mut classes: Vec<StorageClasses> = buffers
-            .chain(images)
+        let mut classes: Vec<StorageClasses> = self
+            .accesses()
             .flat_map(|access| [access.semantics.classes, access.unequal.classes])
             .chain(self.barriers.iter().map(|barrier| barrier.semantics.classes))
             .filter(|classes| !classes.is_empty())
@@ -132,9 +130,27 @@ impl Code {
         classes
     }
 
-    /// Whether subgroups may meet at barriers of their own.
+    /// Whether subgroups may meet at barriers of their own, or at one that orders inside of each alone.
     pub fn has_subgroup_barriers(&self) -> bool {
-        self.barriers.iter().any(|barrier| barrier.execution == Some(Scope::Subgroup))
+        self.barriers.iter().any(BarrierEntry::is_of_subgroups)
+    }
+
+    /// Whether control barriers of whole workgroups alone order accesses of different invocations.
+    pub fn barriers_alone(&self) -> bool {
+        barriers_alone(self.accesses(), &self.barriers)
+    }
+
+    /// Whether no access of workgroup memory is private.
+    pub fn has_no_private_workgroup(&self) -> bool {
+        !self.accesses().any(|access| {
+            let private = !access.non_private && access.atomic.is_none();
+            private && access.class.intersects(StorageClasses::WORKGROUP)
+        })
+    }
+
+    fn accesses(&self) -> impl Iterator<Item = &Access> {
+        let buffers = self.memory.iter().map(|entry| &entry.access);
+        buffers.chain(self.images.iter().map(|entry| entry.instruction.access()))
     }
 
     /// Whether nothing orders its stores to buffers and images before it ends, so that they may become
@@ -267,7 +283,34 @@ pub struct BarrierEntry {
     pub returned: SmallVec<[u16; 2]>,
 }
 
+/// See [`Code::barriers_alone`]. Atomics order others by their semantics, or by fences around them. Fences
+/// order others at a control barrier as well, which says nothing more where all of these order as much.
+fn barriers_alone<'a>(accesses: impl Iterator<Item = &'a Access>, barriers: &[BarrierEntry]) -> bool {
+    let (mut atomics, mut synchronises) = (false, false);
+    for access in accesses.filter(|access| access.atomic.is_some()) {
+        atomics = true;
+        synchronises |= !(access.semantics.classes | access.unequal.classes).is_empty();
+    }
+    let (fences, controls): (Vec<_>, Vec<_>) = barriers.iter().partition(|entry| entry.execution.is_none());
+    let fenced = fences.iter().fold(StorageClasses::empty(), |all, fence| all | fence.semantics.classes);
+    let covered = || controls.iter().all(|barrier| barrier.orders_workgroup(fenced));
+    let of_subgroups = barriers.iter().any(BarrierEntry::is_of_subgroups);
+    !synchronises && !of_subgroups && (fences.is_empty() || (!atomics && covered()))
+}
+
 impl BarrierEntry {
+    /// A control barrier of each subgroup, or one that orders inside of each alone.
+    fn is_of_subgroups(&self) -> bool {
+        let near = self.memory < Scope::Workgroup && !self.semantics.classes.is_empty();
+        self.execution.is_some_and(|scope| scope < Scope::Workgroup || near)
+    }
+
+    /// A control barrier of the workgroup that orders all of its accesses to these classes.
+    fn orders_workgroup(&self, all: StorageClasses) -> bool {
+        let Semantics { acquire, release, classes, .. } = self.semantics;
+        self.is_workgroup() && self.memory >= Scope::Workgroup && acquire && release && classes.contains(all)
+    }
+
     /// A control barrier at which a strand waits for the others of its workgroup.
     pub fn is_workgroup(&self) -> bool {
         self.execution == Some(Scope::Workgroup)
@@ -373,5 +416,46 @@ impl std::fmt::Display for Code {
             writeln!(f)?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WORKGROUP: StorageClasses = StorageClasses::WORKGROUP;
+
+    fn entry(execution: Option<Scope>, memory: Scope, classes: StorageClasses) -> BarrierEntry {
+        let semantics = Semantics { acquire: true, release: true, classes, ..Semantics::RELAXED };
+        BarrierEntry { site: Site(1), execution, memory, semantics, returned: SmallVec::new() }
+    }
+
+    fn atomic(classes: StorageClasses) -> Access {
+        let semantics = Semantics { release: true, classes, ..Semantics::RELAXED };
+        Access { atomic: Some(Scope::Workgroup), semantics, ..Access::plain(WORKGROUP, 4, 1) }
+    }
+
+    #[test]
+    fn barriers_order_alone_where_nothing_else_does() {
+        let whole = entry(Some(Scope::Workgroup), Scope::Workgroup, WORKGROUP);
+        let fence = entry(None, Scope::Workgroup, WORKGROUP);
+        let plain = Access::plain(WORKGROUP, 4, 1);
+        let (relaxed, releasing) = (atomic(StorageClasses::empty()), atomic(WORKGROUP));
+        let alone = |accesses: &[Access], barriers: &[&BarrierEntry]| {
+            let barriers: Vec<_> = barriers.iter().copied().cloned().collect();
+            barriers_alone(accesses.iter(), &barriers)
+        };
+        assert!(alone(&[plain], &[]) && alone(&[plain, relaxed], &[&whole]));
+        assert!(alone(&[plain], &[&fence, &whole]), "the barrier orders what the fence may");
+        assert!(!alone(&[plain, releasing], &[&whole]));
+        assert!(!alone(&[plain, relaxed], &[&fence, &whole]), "a fence and a relaxed atomic release");
+        let nothing = BarrierEntry { semantics: Semantics::RELAXED, ..whole.clone() };
+        assert!(!alone(&[plain], &[&fence, &nothing]), "a control barrier carries what a fence released");
+        assert!(alone(&[plain], &[&nothing]));
+        let everything = entry(None, Scope::Device, WORKGROUP | StorageClasses::UNIFORM);
+        assert!(!alone(&[plain], &[&everything, &whole]));
+        let near = entry(Some(Scope::Workgroup), Scope::Subgroup, WORKGROUP);
+        let of_subgroup = entry(Some(Scope::Subgroup), Scope::Subgroup, StorageClasses::empty());
+        assert!(!alone(&[plain], &[&near]) && !alone(&[plain], &[&of_subgroup]));
     }
 }

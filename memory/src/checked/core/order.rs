@@ -6,13 +6,13 @@ use super::super::report::AxiomContext;
 use super::Core;
 use crate::history::{Entry, Load, Loaded, Position};
 use crate::race::{
-    AgentId, Cell, Clocks, Later, Nearness, Order, Pair, Record, ReleaseSequence, StaticAccess,
+    AgentId, Cell, Clocks, Dropped, Later, Nearness, Order, Pair, Record, ReleaseSequence, StaticAccess,
 };
 use crate::scope::StorageClasses;
 
 /// How an earlier reader stands to one that is the same agent: before it, if times tell.
 #[inline(always)]
-pub(in crate::checked) fn nearness_of_own(earlier: &Record, reader: &Record) -> Nearness {
+fn nearness_of_own(earlier: &Record, reader: &Record) -> Nearness {
     if earlier.time < reader.time { Nearness::Ordered } else { Nearness::Subgroup }
 }
 
@@ -60,14 +60,41 @@ impl Core {
         members.passed(earlier, earlier_kind.shares(kind), until)
     }
 
-    /// How the readers that a cell remembers, if there are two, stand to a reader.
+    /// Which reader of a word is not remembered when this one reads, if two are.
     #[inline(always)]
-    pub(in crate::checked) fn near(&self, cell: &Cell, reader: &Record) -> [Nearness; 2] {
+    pub(in crate::checked) fn dropped(&self, cell: &Cell, reader: &Record) -> Dropped {
         let [first, latest] = &cell.readers;
-        match latest.kind {
-            0 => [Nearness::Elsewhere; 2],
-            _ => [self.nearness(first, reader), self.nearness(latest, reader)],
+        if latest.kind == 0 {
+            return Dropped::Latest;
         }
+        let enough = self.say_enough(cell, reader);
+        Dropped::of(self.nearness(first, reader), self.nearness(latest, reader), enough)
+    }
+
+    /// Whether the readers of a word say as much as all of the workgroup of one that reads now: two by the
+    /// same instruction since the last barrier, or by ones like it where nobody else can write and barriers
+    /// alone order.
+    #[inline(always)]
+    pub(in crate::checked) fn say_enough(&self, cell: &Cell, reader: &Record) -> bool {
+        let kind = self.kinds.get(reader.kind);
+        let by_barriers = kind.class == StorageClasses::WORKGROUP && self.barriers_alone;
+        let like = |known: &Record| {
+            known.kind == reader.kind || (by_barriers && self.kinds.get(known.kind).is_like(kind))
+        };
+        let as_good =
+            |known: &Record| known.time == reader.time && self.members().contains(known.agent) && like(known);
+        let [first, latest] = &cell.readers;
+        cell.reader_bytes == [15; 2]
+            && !kind.atomic
+            && as_good(first)
+            && as_good(latest)
+            && self.stand_for_all(first.agent, latest.agent)
+    }
+
+    /// The number of the subgroup of a reader in the workgroup, if it is of this one.
+    #[inline(always)]
+    pub(in crate::checked) fn subgroup_of(&self, agent: AgentId) -> u32 {
+        agent.wrapping_sub(self.first_agent) >> self.subgroup_bits
     }
 
     #[inline(always)]
@@ -101,11 +128,10 @@ impl Core {
     }
 
     /// Whether two readers of the workgroup at one time say as much as all of it: what is ordered after both
-    /// is ordered after all. Those of one subgroup do not where it may have barriers of its own.
+    /// is ordered after all. Where more than barriers orders, that is likely of two in different subgroups.
     #[inline(always)]
-    pub(in crate::checked) fn stand_for_all(&self, readers: &[Record; 2]) -> bool {
-        let subgroup = |reader: &Record| (reader.agent - self.first_agent) / self.subgroup.0.count.max(1);
-        !self.by_subgroups || subgroup(&readers[0]) != subgroup(&readers[1])
+    pub(in crate::checked) fn stand_for_all(&self, first: AgentId, latest: AgentId) -> bool {
+        first != latest && (self.any_two || self.subgroup_of(first) != self.subgroup_of(latest))
     }
 
     /// Whether the earlier access is a write of the same agent and time that is more available than one of

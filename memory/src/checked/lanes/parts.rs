@@ -5,7 +5,6 @@ use super::super::core::Core;
 use super::super::words::{Place, Words};
 use super::FastPath;
 use crate::access::Access;
-use crate::plain;
 use crate::race::{Cell, RUN};
 use crate::raw;
 use crate::system::{LANES, Lanes, Mask};
@@ -26,7 +25,33 @@ fn first_of_run(word: u64) -> u64 {
 }
 
 impl<const NEAR: bool> FastPath<'_, NEAR> {
-    /// Loads of components of `BYTES` bytes, 1 or 2; returns the lanes that are left for the general path.
+    /// All lanes read one value of `BYTES` bytes each, 1 or 2, of consecutive ones; returns the lanes that
+    /// are left: all or none.
+    #[inline(always)]
+    pub(super) fn load_run_of_parts<C: Words, const BYTES: u32>(
+        &mut self,
+        core: &Core,
+        cells: &mut C,
+        place: &Place<'_>,
+        mask: Mask,
+        access: &Access,
+    ) -> Mask {
+        let bytes = LANES as u64 * u64::from(BYTES);
+        if access.components == 1
+            && mask == Mask::MAX
+            && let Some((word, _)) = place.run_of_units(&place.offset.0, bytes)
+            && let Some(run) = cells.run(first_of_run(word))
+            && let Some(cell) = run.whole_of_parts(BYTES, first_of_run(word) < word)
+        {
+            let undefined = place.is_undefined(&core.unwritten, cell, 4 * word..4 * word + bytes);
+            if self.read(core, cell, 0, undefined) {
+                return 0;
+            }
+        }
+        mask
+    }
+
+    /// Lanes read components of `BYTES` bytes, 1 or 2, but for the values; returns those that are left.
     #[inline(always)]
     pub(super) fn load_parts<C: Words, const BYTES: u32>(
         &mut self,
@@ -35,39 +60,20 @@ impl<const NEAR: bool> FastPath<'_, NEAR> {
         place: &Place<'_>,
         mask: Mask,
         access: &Access,
-        out: &mut [Lanes],
     ) -> Mask {
         let (components, size) = (u64::from(access.components), u64::from(BYTES));
         if !place.view.address.is_multiple_of(size) {
             return mask;
         }
-        let inside = place.aligned_to::<BYTES>(components) & mask;
-        plain::load_view(place.view, place.offset, place.immediate, inside, access, out);
-        if self.alike
-            && components == 1
-            && inside == Mask::MAX
-            && let Some((word, _)) = place.run_of_units(&place.offset.0, LANES as u64 * size)
-            && let Some(run) = cells.run(first_of_run(word))
-            && let Some(cell) = run.whole_of_parts(BYTES, first_of_run(word) < word)
-        {
-            let undefined =
-                place.is_undefined(&core.unwritten, cell, 4 * word..4 * word + LANES as u64 * size);
-            if self.read(core, cell, 0, undefined) {
-                return 0;
-            }
-        }
+        let inside = place.aligned_to(BYTES, components) & mask;
         let mut todo = inside;
-        let stamp = self.stamp();
-        if let Some(stamp) = stamp {
-            todo &= !cells.settled_parts::<BYTES>(stamp, place, todo, components);
-        }
         let mut left = mask & !inside;
         while todo != 0 {
             let lane = todo.trailing_zeros() as usize;
             todo &= todo - 1;
             let start = place.view.address + place.offset(lane);
             let end = start + components * size;
-            let (mut served, mut settles) = (true, stamp.is_some());
+            let (mut served, mut settles) = (true, true);
             let mut at = start;
             while at < end {
                 let Some((cell, bytes)) = cells.part((at, size), may_split(core)) else {
@@ -81,10 +87,7 @@ impl<const NEAR: bool> FastPath<'_, NEAR> {
             }
             if !served {
                 left |= 1 << lane;
-            } else if let (Some(stamp), true) = (stamp, settles) {
-                for part in 0..components {
-                    cells.settle_part::<BYTES>(start + part * size, stamp);
-                }
+            } else if settles {
                 todo &= !place.same(lane, todo);
             }
         }
@@ -107,14 +110,7 @@ impl<const NEAR: bool> FastPath<'_, NEAR> {
         if !place.view.address.is_multiple_of(size) {
             return mask;
         }
-        if self.alike
-            && components == 1
-            && mask == Mask::MAX
-            && self.store_run::<C, BYTES>(core, cells, place, &value[0])
-        {
-            return 0;
-        }
-        let inside = place.aligned_to::<BYTES>(components);
+        let inside = place.aligned_to(BYTES, components);
         let mut todo = mask;
         'lanes: while todo != 0 {
             let lane = todo.trailing_zeros() as usize;
@@ -152,22 +148,27 @@ impl<const NEAR: bool> FastPath<'_, NEAR> {
         todo
     }
 
-    /// All lanes store one value each to consecutive halves, or bytes. Whether that was the common case.
+    /// All lanes store one value of `BYTES` bytes each, 1 or 2, to consecutive ones; returns the lanes that
+    /// are left: all or none.
     #[inline(always)]
-    fn store_run<C: Words, const BYTES: u32>(
+    pub(super) fn store_run_of_parts<C: Words, const BYTES: u32>(
         &mut self,
         core: &Core,
         cells: &mut C,
         place: &Place<'_>,
-        value: &Lanes,
-    ) -> bool {
-        let bytes = LANES * BYTES as usize;
-        let Some((word, offset)) = place.run_of_units(&place.offset.0, bytes as u64) else { return false };
+        mask: Mask,
+        (access, value): (&Access, &[Lanes]),
+    ) -> Mask {
+        let (bytes, value) = (LANES * BYTES as usize, &value[0]);
+        if access.components != 1 || mask != Mask::MAX {
+            return mask;
+        }
+        let Some((word, offset)) = place.run_of_units(&place.offset.0, bytes as u64) else { return mask };
         let first = first_of_run(word);
-        let Some(run) = cells.run_to_write(first) else { return false };
-        let Some(cell) = run.whole_of_parts(BYTES, first < word) else { return false };
+        let Some(run) = cells.run_to_write(first) else { return mask };
+        let Some(cell) = run.whole_of_parts(BYTES, first < word) else { return mask };
         if !self.overwrites(core, cell, 0) {
-            return false;
+            return mask;
         }
         self.count(core, cell, 0, (LANES as u64, 1));
         cell.overwrite(self.record(0), 0);
@@ -180,7 +181,7 @@ impl<const NEAR: bool> FastPath<'_, NEAR> {
             }
         }
         raw::copy_words_in(place.view, offset, &words[..count]);
-        true
+        0
     }
 
     /// Lane `lane` reads a word that is split; false, and nothing done, if that is not the common case.

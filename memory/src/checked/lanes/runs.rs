@@ -23,12 +23,11 @@ impl<const NEAR: bool> FastPath<'_, NEAR> {
         place: &Place<'_>,
         mask: Mask,
         words: u64,
-        stamp: Option<u32>,
     ) -> Mask {
         match words {
-            1 => self.load_runs::<C, 1, RUN>(core, cells, place, mask, stamp),
-            2 => self.load_runs::<C, 2, { RUN / 2 }>(core, cells, place, mask, stamp),
-            4 => self.load_runs::<C, 4, { RUN / 4 }>(core, cells, place, mask, stamp),
+            1 => self.load_runs::<C, 1, RUN>(core, cells, place, mask),
+            2 => self.load_runs::<C, 2, { RUN / 2 }>(core, cells, place, mask),
+            4 => self.load_runs::<C, 4, { RUN / 4 }>(core, cells, place, mask),
             _ => mask,
         }
     }
@@ -70,7 +69,6 @@ impl<const NEAR: bool> FastPath<'_, NEAR> {
         cells: &mut C,
         place: &Place<'_>,
         mask: Mask,
-        stamp: Option<u32>,
     ) -> Mask {
         let mut left = mask;
         for lane in (0..LANES).step_by(COUNT) {
@@ -80,12 +78,6 @@ impl<const NEAR: bool> FastPath<'_, NEAR> {
             let undefined = place.is_undefined(&core.unwritten, cell, bytes);
             if self.read(core, cell, lane, undefined) {
                 left &= !(lanes(COUNT) << lane);
-                if C::SETTLES
-                    && let Some(stamp) = stamp
-                    && self.settles(core, cell)
-                {
-                    cells.settle_run(word, stamp);
-                }
             }
         }
         left

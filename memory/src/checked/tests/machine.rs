@@ -62,17 +62,29 @@ pub(super) fn both(classes: StorageClasses) -> Semantics {
 
 impl Machine {
     pub(super) fn new(options: CheckOptions) -> Machine {
+        Machine::of(options, 256, (true, false))
+    }
+
+    /// With so many bytes of memory for each workgroup; whether subgroups may have barriers of their own, and
+    /// whether barriers of workgroups alone order, and their memory has no private accesses.
+    pub(super) fn of(
+        options: CheckOptions,
+        bytes: u32,
+        (subgroup_barriers, barriers_alone): (bool, bool),
+    ) -> Machine {
         let mut memory = CheckedMemory::new(options);
         memory.begin_dispatch(DispatchInfo {
             number: 7,
             groups: [2, 1, 1],
             workgroup_size: 64,
             placement: Placement::in_order(32),
-            subgroup_barriers: true,
+            subgroup_barriers,
+            barriers_alone,
+            non_private_workgroup: barriers_alone,
             ..DispatchInfo::default()
         });
         for group in 0..2 {
-            memory.workgroup_begin(group, 256, false);
+            memory.workgroup_begin(group, bytes, false);
         }
         Machine { memory, words: vec![0; 64], open: vec![0, 1] }
     }

@@ -1,6 +1,6 @@
 //! Pages of cells, runs, and what they expand to.
 
-use super::super::cell::Nearness;
+use super::super::cell::Dropped;
 use super::*;
 
 #[test]
@@ -26,7 +26,7 @@ fn a_run_of_cells_expands_to_the_cells_it_stands_for() {
     let run = shadow.run(16);
     let first = run.whole(1).unwrap();
     first.write = Record { agent: 32, time: 2, kind: 1 };
-    first.read(Record { agent: 64, time: 3, kind: 2 }, 15, [Nearness::Elsewhere; 2]);
+    first.read(Record { agent: 64, time: 3, kind: 2 }, 15, Dropped::Latest);
     run.before()[5] = 7;
     let mut told = Vec::new();
     shadow.touched(|start, end, cell| told.push((start, end, cell.write.agent)));

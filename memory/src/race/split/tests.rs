@@ -1,6 +1,6 @@
 //! Cells of parts, split and united.
 
-use super::super::cell::Nearness;
+use super::super::cell::Dropped;
 use super::*;
 
 fn halves<'a>(split: &'a mut Split, cell: &mut Cell) -> &'a mut [Cell] {
@@ -14,13 +14,13 @@ fn halves_are_united_where_one_cell_has_room_for_them() {
     let record = |agent| Record { agent, time: 3, kind: 1 };
     let mut cell = Cell { write: record(7), before: 0x0005_0006, ..Cell::EMPTY };
     let parts = halves(&mut split, &mut cell);
-    parts[0].read(record(1), 15, [Nearness::Elsewhere; 2]);
-    parts[1].read(record(1), 15, [Nearness::Elsewhere; 2]);
-    parts[1].read(record(2), 15, [Nearness::Elsewhere; 2]);
+    parts[0].read(record(1), 15, Dropped::Latest);
+    parts[1].read(record(1), 15, Dropped::Latest);
+    parts[1].read(record(2), 15, Dropped::Latest);
     assert!(split.unite(&mut cell) && !cell.is_split());
     assert_eq!((cell.write, cell.before), (record(7), 0x0005_0006));
     assert_eq!((cell.readers, cell.reader_bytes), ([record(1), record(2)], [15, 12]));
-    halves(&mut split, &mut cell)[0].read(record(3), 15, [Nearness::Elsewhere; 2]);
+    halves(&mut split, &mut cell)[0].read(record(3), 15, Dropped::Latest);
     assert!(!split.unite(&mut cell), "three readers");
     split.join(&mut cell);
     halves(&mut split, &mut cell)[0].write = record(4);
