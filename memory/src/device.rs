@@ -63,6 +63,9 @@ pub struct HostAccesses {
     /// first access before and behind the first submission else. True where all of the page was unseen
     /// ([`crate::host`]).
     pub reads: Vec<(Range<u64>, bool)>,
+    /// Of pages among these that have nothing for the host but unseen bytes: from the first one to behind the
+    /// last.
+    pub unseen: Vec<Range<u64>>,
 }
 
 /// Where the bytes of an allocation are, and whose heap and addresses it uses up.
@@ -333,15 +336,7 @@ impl Allocation {
 
     /// What was noted of the host since this was last asked.
     pub fn host_accesses(&self) -> HostAccesses {
-        self.checked_view(|view, unseen| {
-            let (writes, reads) = view.take_noted();
-            let unseen = |page: &Range<u64>| unseen.first_within(page).as_ref() == Some(page);
-            HostAccesses {
-                writes,
-                reads: reads.into_iter().map(|page| (page.clone(), unseen(&page))).collect(),
-            }
-        })
-        .unwrap_or_default()
+        self.checked_view(|view, unseen| view.take_noted(unseen)).unwrap_or_default()
     }
 
     /// From now on reads of the host count of pages that it has read already since the device wrote them.
@@ -350,17 +345,15 @@ impl Allocation {
     }
 
     /// A command or shader has written these bytes.
-    pub fn device_wrote(&self, range: &Range<u64>) {
-        let range = range.start..range.end.min(self.size);
-        if range.is_empty() {
-            return;
-        }
+    pub fn device_wrote(&self, ranges: impl IntoIterator<Item = Range<u64>>) {
+        let cut = |range: Range<u64>| range.start..range.end.min(self.size);
+        let ranges: Vec<_> = ranges.into_iter().map(cut).filter(|range| !range.is_empty()).collect();
         let mut host = self.host.lock();
         if self.kind.is_apart() {
-            host.unseen.insert(&range);
+            ranges.iter().for_each(|range| host.unseen.insert(range));
         }
         if let Some(HostView::Checked(view)) = &mut host.view {
-            view.device_wrote(&self.device, &range);
+            view.device_wrote(&self.device, &ranges);
         }
     }
 
@@ -373,7 +366,7 @@ impl Allocation {
             // Nobody has mapped it yet: all of it may be new to the host.
             let found =
                 found.unwrap_or_else(|| std::iter::once(pages.start..pages.end.min(self.size)).collect());
-            found.iter().for_each(|range| self.device_wrote(range));
+            self.device_wrote(found);
         }
     }
 

@@ -39,7 +39,7 @@ impl Mapped {
 
     fn device_writes(&self, at: u64, bytes: &[u8]) {
         assert!(self.memory.write(at, bytes));
-        self.memory.device_wrote(&(at..at + bytes.len() as u64));
+        self.memory.device_wrote([at..at + bytes.len() as u64]);
     }
 
     fn leave(&self, kept: &[Range<u64>]) -> bool {

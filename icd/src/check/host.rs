@@ -25,12 +25,14 @@ pub struct Mappable<T> {
     pub handle: u64,
     /// Its type is HOST_COHERENT.
     pub coherent: bool,
+    /// What nobody has written is promised to be zero.
+    pub zeroed: bool,
 }
 
 impl Mappable<Weak<Allocation>> {
     fn live(&self) -> Option<Mappable<Arc<Allocation>>> {
-        let Mappable { handle, coherent, .. } = *self;
-        self.bytes.upgrade().map(|bytes| Mappable { bytes, handle, coherent })
+        let Mappable { handle, coherent, zeroed, .. } = *self;
+        self.bytes.upgrade().map(|bytes| Mappable { bytes, handle, coherent, zeroed })
     }
 }
 
@@ -148,10 +150,12 @@ impl MappableMemory {
                 ));
             });
         }
-        let Mappable { bytes, handle, coherent } = memory;
+        let Mappable { bytes, handle, coherent, zeroed } = memory;
+        let address = bytes.address();
         let mut memories = self.memories.lock();
         memories.retain(|_, memory| memory.bytes.strong_count() > 0);
-        memories.insert(bytes.address(), Mappable { bytes: Arc::downgrade(bytes), handle, coherent });
+        let bytes = Arc::downgrade(bytes);
+        memories.insert(address, Mappable { bytes, handle, coherent, zeroed });
     }
 
     fn all(&self) -> Vec<Mappable<Arc<Allocation>>> {
@@ -172,12 +176,14 @@ impl MappableMemory {
 
     /// A command has written these bytes.
     pub fn device_wrote(&self, written: &ByteSet) {
-        let mut last: Option<Mapped> = None;
-        for range in written.ranges() {
-            last = last.filter(|memory| memory.holds(range.start)).or_else(|| self.at(range.start));
-            if let Some(memory) = &last {
-                memory.bytes.device_wrote(&memory.part(range));
+        let mut ranges = written.ranges().peekable();
+        while let Some(first) = ranges.next() {
+            let Some(memory) = self.at(first.start) else { continue };
+            let mut parts = vec![memory.part(first)];
+            while let Some(range) = ranges.next_if(|range| memory.holds(range.start)) {
+                parts.push(memory.part(range));
             }
+            memory.bytes.device_wrote(parts);
         }
     }
 
@@ -263,12 +269,12 @@ impl MappableMemory {
     pub fn judge(&self, hazards: &Hazards) {
         let since = self.since.lock();
         for memory in self.all() {
-            let at = |b: &Bytes<u64>| addresses(&memory.bytes, b);
-            let accesses = memory.bytes.host_accesses();
-            let writes: Vec<Range> = accesses.writes.iter().map(at).collect();
-            let reads: Vec<(Range, bool)> =
-                accesses.reads.iter().map(|(b, unseen)| (at(b), *unseen)).collect();
-            hazards.host_accessed(&writes, &reads, memory.coherent, &since);
+            let mut accesses = memory.bytes.host_accesses();
+            if memory.zeroed {
+                // Who reads there may read zeros.
+                accesses.unseen.clear();
+            }
+            hazards.host_accessed(&memory, &accesses, &since);
         }
     }
 

@@ -432,12 +432,12 @@ creates! {
         }
         let memory = Arc::new(memory);
         device.allocations.fetch_add(1, Ordering::Relaxed);
+        // All memory is zero when it is allocated, and of this it is promised.
+        let zeroed = ffi::find::<vk::MemoryAllocateFlagsInfo<'_>>(info.p_next)
+            .is_some_and(|flags| flags.flags.contains(ZERO_INITIALIZE));
         if let Some(hazards) = &device.hazards {
             // The addresses may have been an inline uniform block's.
             hazards.forget(memory.bytes().address(), memory.bytes().size());
-            // All memory is zero when it is allocated, and of this it is promised.
-            let zeroed = ffi::find::<vk::MemoryAllocateFlagsInfo<'_>>(info.p_next)
-                .is_some_and(|flags| flags.flags.contains(ZERO_INITIALIZE));
             // What others have, they may write unseen: that counts as written from the start.
             if !zeroed && !memory.external {
                 device.unwritten.lock().allocate(memory.bytes().address(), memory.bytes().size());
@@ -447,7 +447,7 @@ creates! {
         let _ = memory.handle.set(handle);
         if let Some(host) = device.host.as_ref().filter(|_| memory.host_visible && !memory.external) {
             let (bytes, handle, coherent) = (&memory.bytes, memory.handle(), memory.coherent);
-            host.allocated(Mappable { bytes, handle, coherent });
+            host.allocated(Mappable { bytes, handle, coherent, zeroed });
         }
         Ok(handle)
     }

@@ -115,6 +115,8 @@ const PAIRS: &[Pair] = &[
     ("barrier_in_another_queue", waits::barrier_in_another_queue, "host-no-barrier"),
     ("flush_of_another_slice", ranges::flush_of_another_slice, "host-not-flushed"),
     ("invalidate_of_another_slice", ranges::invalidate_of_another_slice, "host-not-invalidated"),
+    ("small_read_back", ranges::small_read_back, "host-not-invalidated"),
+    ("two_small_read_backs", ranges::two_small_read_backs, "host-not-invalidated"),
     ("flush_of_another_memory", ranges::flush_of_another_memory, "host-not-flushed"),
     ("invalidate_before_the_flush", ranges::invalidate_before_the_flush, "host-not-flushed"),
     ("flush_beside_a_pending_write", ranges::flush_beside_a_pending_write, "host-not-invalidated"),

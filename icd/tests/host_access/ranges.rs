@@ -78,6 +78,49 @@ pub fn flush_beside_a_pending_write(p: &Program, wrong: bool) {
     p.run(upload(p, &b, at, 32));
 }
 
+/// A counter in memory that holds nothing else. The right twin reads a word of its own beside it before it
+/// invalidates.
+pub fn small_read_back(p: &Program, wrong: bool) {
+    let b = p.buffer("counter", 65536, CACHED);
+    if !wrong {
+        b.put(0, &5u32.to_le_bytes());
+        p.flush(&b, 0, 64);
+    }
+    p.run(p.record(|c| {
+        // SAFETY: live handles.
+        unsafe { p.v.device.cmd_fill_buffer(c, b.buffer, 64, 4, 7) };
+        p.to_host(c);
+    }));
+    if !wrong {
+        assert_eq!(b.get(0), 5);
+        p.invalidate(&b, 64, 64);
+        assert_eq!(b.get(64), 7);
+    }
+    b.get(64);
+}
+
+/// The same of two counters in different atoms, of which the right twin invalidates each before it reads it.
+pub fn two_small_read_backs(p: &Program, wrong: bool) {
+    let b = p.buffer("counters", 4096, CACHED);
+    for round in 1..4 {
+        p.run(p.record(|c| {
+            // SAFETY: live handles.
+            unsafe {
+                p.v.device.cmd_fill_buffer(c, b.buffer, 64, 4, round);
+                p.v.device.cmd_fill_buffer(c, b.buffer, 256, 4, round);
+            }
+            p.to_host(c);
+        }));
+        for at in [64, 256] {
+            if !wrong {
+                p.invalidate(&b, at, 64);
+                assert_eq!(b.get(at), round);
+            }
+            b.get(at);
+        }
+    }
+}
+
 /// Timestamps that commands copy to `b`.
 fn timestamps(p: &Program, b: &Buffer, barrier: bool) -> vk::CommandBuffer {
     let count = (b.size / 8) as u32;

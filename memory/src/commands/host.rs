@@ -138,6 +138,22 @@ impl Tracker {
         found
     }
 
+    /// The host read some of each of these runs, of which all that anybody ever wrote is non-coherent and was
+    /// not invalidated since the device wrote it. Of writes of which the host does not know that they have
+    /// completed nothing is told.
+    pub fn host_read_unseen(&mut self, runs: &[Range], tag: u64) -> Vec<HostHazard> {
+        self.host_side.now += 1;
+        let mut found = Vec::new();
+        for (part, record) in runs.iter().flat_map(|range| self.records(*range)) {
+            let write = !record.operand.write.is_empty() && record.stage != Stages::TRANSITION;
+            if write && self.host_knows(&record) {
+                let id = FindingId::HostNotInvalidated;
+                add(&mut found, self.after_device(id, &record, false, tag, vec![part]));
+            }
+        }
+        found
+    }
+
     /// The host flushed these bytes.
     pub fn host_flushed(&mut self, ranges: &[Range]) {
         self.host_side.now += 1;

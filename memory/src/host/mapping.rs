@@ -13,6 +13,16 @@ use std::sync::atomic::Ordering;
 /// Bytes of a page.
 pub(crate) const PAGE: u64 = 4096;
 
+/// The pages that hold the bytes.
+pub(super) fn pages(range: &Range<u64>) -> Range<u64> {
+    range.start / PAGE * PAGE..range.end.next_multiple_of(PAGE)
+}
+
+/// The pages of a run, one by one.
+pub(super) fn pages_of(run: Range<u64>) -> impl Iterator<Item = Range<u64>> {
+    run.step_by(PAGE as usize).map(|page| page..page + PAGE)
+}
+
 /// One mapping, of whole pages; unmapped when dropped, unless it is borrowed.
 #[derive(Debug)]
 pub(crate) struct Mapping(Pages);

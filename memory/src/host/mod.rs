@@ -12,6 +12,10 @@
 //! filled with bytes that are neither what the host had there nor what the device wrote. So a store to them
 //! is noticed whatever it stores, and a read of them shows.
 //!
+//! Reads are seen by the page. Where the device wrote all of a page, a read of it is one of unseen bytes
+//! until an invalidate; so it is where the host has never written to the page and no invalidate has shown it
+//! anything there: what is not unseen then, nobody ever wrote.
+//!
 //! A machine ([`crate::machine`]) may have a cache for it, which writes back and fetches lines as well, where
 //! no call says so: [`cache`] says when, and what shows.
 //!
@@ -41,7 +45,9 @@
 mod cache;
 mod forecast;
 mod mapping;
+mod noted;
 mod parts;
+mod runs;
 mod spans;
 mod view;
 mod watch;

@@ -2,12 +2,14 @@
 
 use super::cache::{Cache, HostBytes, HostLines};
 use super::forecast::{Forecast, bytes};
-use super::mapping::{Mapping, PAGE};
+use super::mapping::{Mapping, PAGE, pages, pages_of};
+use super::noted::Noted;
 use super::parts;
+use super::runs::{BETWEEN, append, filled};
 use super::spans::Spans;
 use super::watch::{Faults, Watched, refusal};
 use crate::bits::runs;
-use crate::device::ATOM;
+use crate::device::{ATOM, HostAccesses};
 use crate::heap::HeapError;
 use crate::machine::HostCache;
 use crate::random::mix;
@@ -48,14 +50,14 @@ pub(crate) struct View {
     left: Spans,
     /// Pages that it has written at some time.
     ever: Spans,
+    /// Pages of memory that is not coherent of which an invalidate has shown it bytes.
+    shown: Spans,
     /// Pages that it had changed when they were last looked at.
     changed: Spans,
     forecast: Forecast,
     /// Up to the last look.
     faults: Faults,
-    /// What the application did and nobody has asked for yet: runs that it changed, by the look that found
-    /// them, and pages that it read.
-    noted: (Vec<Vec<Range<u64>>>, Spans),
+    noted: Noted,
     unflushed: Spans,
     /// Of a machine, and what it holds that is stale; only of memory that is not coherent.
     cache: Option<(Cache, Mapping)>,
@@ -75,28 +77,6 @@ const SAMPLE: u64 = 104;
 /// Runs of bytes in one part of the memory ([`parts`]) from which on bytes that did not change count as
 /// written between others, less than a word of them: numbers are seldom new in all of their bytes.
 const RUNS: usize = 256;
-
-/// Bytes that did not change and count as written then, at most.
-const BETWEEN: u64 = 3;
-
-/// The bits, and those of up to [`BETWEEN`] in a row that lie between them.
-fn filled(bits: u64) -> u64 {
-    let near = bits | bits << 1 | bits << 2 | bits << 3;
-    bits | (near & near >> 1 & near >> 2 & near >> 3)
-}
-
-/// Adds a run behind those that are there; to the last one, where so few bytes or less are between them.
-fn append(runs: &mut Vec<Range<u64>>, run: Range<u64>, between: u64) {
-    match runs.last_mut() {
-        Some(last) if last.end + between >= run.start => last.end = last.end.max(run.end),
-        _ => runs.push(run),
-    }
-}
-
-/// The pages that hold the bytes.
-fn pages(range: &Range<u64>) -> Range<u64> {
-    range.start / PAGE * PAGE..range.end.next_multiple_of(PAGE)
-}
 
 /// Eight bytes of which none is that of `old` or of `new` in its place.
 fn neither(seed: u64, old: u64, new: u64) -> u64 {
@@ -150,6 +130,7 @@ impl View {
             touched: Spans::default(),
             left: Spans::default(),
             ever: Spans::default(),
+            shown: Spans::default(),
             changed: Spans::default(),
             forecast: Forecast::default(),
             faults: Faults::default(),
@@ -159,7 +140,7 @@ impl View {
             fills: 0,
             size,
         };
-        unseen.iter().for_each(|range| view.device_wrote(device, &range));
+        view.device_wrote(device, &unseen.iter().collect::<Vec<_>>());
         Ok(view)
     }
 
@@ -252,8 +233,9 @@ impl View {
     /// are looked at once more, as the host may be just writing them.
     pub fn note(&mut self, device: &Mapping, unseen: &mut Spans, again: bool) {
         let touched = self.touched.clone();
-        let writes = self.writes(device, unseen);
         let opened = self.app.opened(self.faults);
+        self.note_reads(&opened, unseen);
+        let writes = self.writes(device, unseen);
         if let (Some((cache, _)), Some(own)) = (&mut self.cache, &self.own) {
             let passed_on = writes.iter().filter(|run| cache.host_wrote(run));
             passed_on.for_each(|run| device.copy_from(own, run));
@@ -264,37 +246,58 @@ impl View {
             }
         }
         self.touched = if again { touched } else { Spans::default() };
-        let (written, read) = &mut self.noted;
         for run in opened.iter() {
             // Where the host is left alone, its reads are right as well.
-            self.left.between(&run).for_each(|part| read.insert(&part));
+            self.left.between(&run).for_each(|part| self.noted.read.insert(&part));
         }
         if !writes.is_empty() {
-            written.push(writes);
+            self.noted.written.push(writes);
         }
+    }
+
+    /// Whether this page has nothing for the host but what the device wrote and it has not invalidated: it
+    /// has written nothing there itself, and was shown nothing. Who reads there reads such bytes, or what
+    /// nobody has ever written.
+    fn has_nothing(&self, page: &Range<u64>) -> bool {
+        let nothing = |known: &Spans| known.first_within(page).is_none();
+        self.own.is_some() && self.cache.is_none() && nothing(&self.ever) && nothing(&self.shown)
+    }
+
+    /// Takes note of those of the pages that the host has accessed where it has nothing but what may be
+    /// unseen, in part, and which it has not written. What it reads there next counts as well: what it was
+    /// told until then may be too little to say that a read is wrong.
+    fn note_reads(&mut self, opened: &Spans, unseen: &Spans) {
+        if self.own.is_none() || opened.is_empty() {
+            return;
+        }
+        let mut read = opened.clone();
+        self.touched.iter().for_each(|run| read.remove(&run));
+        let mut closed = Spans::default();
+        for page in read.iter().flat_map(pages_of) {
+            let part = unseen.first_within(&page);
+            if !self.has_nothing(&page) || part == Some(page.start..page.end.min(self.size)) {
+                continue;
+            }
+            self.noted.alone.insert(&page);
+            if part.is_some() {
+                closed.insert(&page);
+            }
+        }
+        self.app.close(&closed);
     }
 
     /// Whether anything was noted since [`View::take_noted`].
     pub fn has_noted(&self) -> bool {
-        let (written, read) = &self.noted;
-        !written.is_empty() || !read.is_empty()
+        !self.noted.is_empty()
     }
 
-    /// The bytes that were written, and the pages that were read and not written, since this was last asked.
-    pub fn take_noted(&mut self) -> (Vec<Range<u64>>, Vec<Range<u64>>) {
-        let (mut looks, mut read) = std::mem::take(&mut self.noted);
-        let written = if looks.len() > 1 {
-            let mut all = Spans::default();
-            looks.iter().flatten().for_each(|run| all.insert(run));
-            all.iter().collect()
-        } else {
-            looks.pop().unwrap_or_default()
-        };
-        for run in &written {
-            read.remove(&pages(run));
-        }
-        let pages = read.iter().flat_map(|run| run.step_by(PAGE as usize));
-        (written, pages.map(|page| page..(page + PAGE).min(self.size)).collect())
+    /// What was noted since this was last asked; of what is `unseen` now.
+    pub fn take_noted(&mut self, unseen: &Spans) -> HostAccesses {
+        let noted = std::mem::take(&mut self.noted);
+        // Some may be written just now, and are listed the next time.
+        let written = self.app.being_written(&noted.alone);
+        let alone = |page: &Range<u64>| self.has_nothing(page) && written.first_within(page).is_none();
+        noted.accesses(unseen, self.size, alone)
     }
 
     fn writes(&mut self, device: &Mapping, unseen: &Spans) -> Vec<Range<u64>> {
@@ -352,12 +355,24 @@ impl View {
         self.app.close_again();
     }
 
-    /// The device has written these bytes.
-    pub fn device_wrote(&mut self, device: &Mapping, range: &Range<u64>) {
-        self.follow(device, range);
-        self.note_write(device, range);
-        let last = if range.end == self.size { device.length() } else { range.end / PAGE * PAGE };
-        self.app.device_wrote(&(range.start.next_multiple_of(PAGE)..last));
+    /// The device has written these bytes. When the host next accesses pages of them is known, where the
+    /// device wrote all of a page or the host [has nothing](View::has_nothing) else there.
+    pub fn device_wrote(&mut self, device: &Mapping, ranges: &[Range<u64>]) {
+        let [mut whole, mut parts] = <[Spans; 2]>::default();
+        for range in ranges {
+            self.follow(device, range);
+            self.note_write(device, range);
+            let last = if range.end == self.size { device.length() } else { range.end / PAGE * PAGE };
+            whole.insert(&(range.start.next_multiple_of(PAGE)..last));
+            for page in [range.start..range.start + 1, range.end - 1..range.end].map(|byte| pages(&byte)) {
+                if self.has_nothing(&page) {
+                    parts.insert(&page);
+                }
+            }
+        }
+        self.app.device_wrote(&whole);
+        whole.iter().for_each(|pages| parts.remove(&pages));
+        self.app.close(&parts);
     }
 
     fn note_write(&mut self, device: &Mapping, range: &Range<u64>) {
@@ -500,6 +515,7 @@ impl View {
         for part in seen.iter() {
             own.copy_from(device, &part);
             self.known.copy_from(device, &part);
+            self.shown.insert(&pages(&part));
         }
         if let Some((cache, _)) = &mut self.cache {
             seen.iter().for_each(|part| cache.moved(&part));
@@ -568,30 +584,5 @@ impl View {
         differing.sort_by_key(|run| run.address);
         let held = held.iter().map(|run| (base + run.start, base + run.end)).collect();
         Some(HostLines { held, differing })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn less_than_a_word_between_bits_is_filled() {
-        for (bits, expected) in [
-            (0, 0),
-            (1, 1),
-            (u64::MAX, u64::MAX),
-            (0x7777_7777_7777_7777, u64::MAX >> 1),
-            (0x0707_0707_0707_0707, 0x0707_0707_0707_0707),
-            (0b1_0001, 0b1_1111),
-            (0b10_0001, 0b10_0001),
-            // What is behind the last bit is not known here.
-            (1 << 63 | 1 << 60, 1 << 63 | 1 << 60),
-        ] {
-            assert_eq!(filled(bits), expected, "{bits:#x}");
-            assert!(runs(bits).all(|(start, end)| end <= 64 && bits >> start & 1 != 0), "{bits:#x}");
-            let set: u32 = runs(bits).map(|(start, end)| end - start).sum();
-            assert_eq!(set, bits.count_ones(), "{bits:#x}");
-        }
     }
 }

@@ -254,22 +254,29 @@ impl Watched {
     }
 
     /// The device has written these pages: from now on it is known when the application accesses them.
-    pub fn device_wrote(&mut self, pages: &Range<u64>) {
-        self.devices.insert(pages);
+    pub fn device_wrote(&mut self, pages: &Spans) {
+        pages.iter().for_each(|run| self.devices.insert(&run));
         self.close(pages);
     }
 
     /// From now on it is known when the application accesses these pages, even if it only reads: they are
     /// taken out of its page table, which puts them back unasked. The bytes stay in the file.
-    fn close(&mut self, pages: &Range<u64>) {
-        if !self.tracked || pages.is_empty() {
+    pub fn close(&mut self, pages: &Spans) {
+        let (Some(first), Some(last)) = (pages.iter().next(), pages.iter().last()) else { return };
+        if !self.tracked {
             return;
         }
-        let early = self.present(&self.closed.within(pages));
-        early.iter().for_each(|pages| self.early.insert(&pages));
-        if self.take_out(pages) {
-            self.closed.insert(pages);
-            self.open.remove(pages);
+        // One question for all.
+        let present = self.present(std::slice::from_ref(&(first.start..last.end)));
+        for run in pages.iter() {
+            let there = present.within(&run);
+            for early in there.iter().flat_map(|part| self.closed.within(part)) {
+                self.early.insert(&early);
+            }
+            if there.iter().all(|part| self.take_out(part)) {
+                self.closed.insert(&run);
+                self.open.remove(&run);
+            }
         }
     }
 
@@ -285,11 +292,13 @@ impl Watched {
     /// all others, as they may be the first that it writes. What only the application writes costs it no more
     /// faults.
     pub fn close_again(&mut self) {
+        let mut closing = Spans::default();
         for run in std::mem::take(&mut self.open).iter() {
             let (new, devices) = (self.new.within(&run), self.devices.within(&run));
             new.iter().for_each(|pages| self.new.remove(pages));
-            new.iter().chain(&devices).for_each(|pages| self.close(pages));
+            new.iter().chain(&devices).for_each(|pages| closing.insert(pages));
         }
+        self.close(&closing);
     }
 
     /// The pages that the application has not accessed since they were closed.
@@ -353,11 +362,20 @@ impl Watched {
 
     /// Those of the pages that are in the application's page table.
     fn present(&self, pages: &[Range<u64>]) -> Spans {
-        let mut present = Spans::default();
+        self.in_category(pages, PAGE_IS_PRESENT)
+    }
+
+    /// Those of the pages that the application has written since they were last listed, up to now.
+    pub fn being_written(&self, pages: &Spans) -> Spans {
+        self.in_category(&pages.iter().collect::<Vec<_>>(), PAGE_IS_WRITTEN)
+    }
+
+    fn in_category(&self, pages: &[Range<u64>], category: u64) -> Spans {
+        let mut found = Spans::default();
         for run in pages {
-            self.scan(run, 0, PAGE_IS_PRESENT, &mut |pages| present.insert(&pages));
+            self.scan(run, 0, category, &mut |pages| found.insert(&pages));
         }
-        present
+        found
     }
 
     /// Calls `each` with the pages of a category; false if the kernel cannot say.

@@ -1,10 +1,12 @@
 //! What the host does: to bytes and images that commands access, and what it sees of their end.
 
-use super::super::host::HostCall;
+use super::super::host::{HostCall, Mapped, addresses};
 use super::super::layouts::{Bound, ImageUse, Who};
 use super::{Hazards, Subresources};
 use ash::vk;
 use pellucid_memory::commands::{EventToken, Payload, QueueId, Range, Runs};
+use pellucid_memory::device::HostAccesses;
+use std::ops::Range as Bytes;
 use std::sync::Arc;
 
 impl Hazards {
@@ -25,23 +27,28 @@ impl Hazards {
         self.state.lock().tracker.host_event()
     }
 
-    /// The host wrote and read these bytes after its call `since`.
-    pub fn host_accessed(&self, writes: &[Range], reads: &[(Range, bool)], coherent: bool, since: &HostCall) {
+    /// The host wrote and read these bytes of memory after its call `since`.
+    pub fn host_accessed(&self, memory: &Mapped, accesses: &HostAccesses, since: &HostCall) {
+        let at = |bytes: &Bytes<u64>| addresses(&memory.bytes, bytes);
+        let writes: Vec<Range> = accesses.writes.iter().map(at).collect();
+        let reads: Vec<(Range, bool)> = accesses.reads.iter().map(|(b, unseen)| (at(b), *unseen)).collect();
+        let unseen: Vec<Range> = accesses.unseen.iter().map(at).collect();
         if writes.is_empty() && reads.is_empty() {
             return;
         }
         let mut state = self.state.lock();
         let tag = state.call(since);
-        for (range, _) in reads {
+        for (range, _) in &reads {
             state.bytes(*range, (true, false), None, Who::Host(tag), None);
         }
-        for range in writes {
+        for range in &writes {
             state.bytes(*range, (false, true), None, Who::Host(tag), None);
             state.ownership.forget(*range);
         }
-        let mut found = state.tracker.host_read(reads, tag);
+        let mut found = state.tracker.host_read(&reads, tag);
+        found.extend(state.tracker.host_read_unseen(&unseen, tag));
         if !writes.is_empty() {
-            found.extend(state.tracker.host_wrote(writes, coherent, tag));
+            found.extend(state.tracker.host_wrote(&writes, memory.coherent, tag));
         }
         state.keep(found);
     }
