@@ -8,7 +8,6 @@ use pellucid_shader_interp::exec::modelled::{self, ModelledOptions};
 use pellucid_shader_interp::exec::progress::ProgressScheduler;
 use pellucid_shader_interp::interface::{Descriptor, Grid, Resources};
 use pellucid_shader_interp::{CompileError, CompileOptions, Program, compile};
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -145,17 +144,7 @@ const SAMPLES: &str = "
 ";
 
 fn compiled(text: &str, subgroup_size: u32, notes: bool) -> Result<Program, CompileError> {
-    let options = CompileOptions {
-        entry_point: "main".into(),
-        specialization: BTreeMap::new(),
-        subgroup_size,
-        modelled: true,
-        push_unset: false,
-        follow_loads: false,
-        notes,
-        debug: false,
-        keep_variables: false,
-    };
+    let options = CompileOptions { subgroup_size, modelled: true, notes, ..CompileOptions::default() };
     compile(&assemble(text).expect("a module"), &options)
 }
 

@@ -102,6 +102,16 @@ pub enum SubgroupSizes {
     One,
 }
 
+/// Accesses of workgroup memory in modules that declare the Vulkan memory model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WorkgroupMemory {
+    /// Those without NonPrivatePointer are private.
+    AsWritten,
+    /// All are non-private, and available and visible at the scope Workgroup, as in other modules: for what
+    /// compilers wrote that leave it out.
+    Coherent,
+}
+
 /// The extensions of windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Surfaces {
@@ -176,6 +186,8 @@ pub struct Config {
     pub subgroup_size: u32,
     /// `subgroup-sizes`: which ones pipelines can ask for.
     pub subgroup_sizes: SubgroupSizes,
+    /// `workgroup-memory`.
+    pub workgroup_memory: WorkgroupMemory,
     /// `max-workgroup-invocations`: the limits `maxComputeWorkGroupInvocations` and
     /// `maxComputeWorkGroupSize.x` and `.y`.
     pub max_workgroup_invocations: u32,
@@ -264,6 +276,7 @@ impl Default for Config {
             shaders: None,
             subgroup_size: 32,
             subgroup_sizes: SubgroupSizes::All,
+            workgroup_memory: WorkgroupMemory::AsWritten,
             max_workgroup_invocations: 1024,
             threads: 0,
             device_type: DeviceType::Cpu,

@@ -167,17 +167,7 @@ fn kernels() -> Vec<Kernel> {
 
 fn program(kernel: &Kernel, modelled: bool) -> Program {
     let words: Vec<u32> = kernel.spirv.as_chunks::<4>().0.iter().map(|c| u32::from_le_bytes(*c)).collect();
-    let options = CompileOptions {
-        entry_point: "main".into(),
-        specialization: Default::default(),
-        subgroup_size: 32,
-        modelled,
-        push_unset: false,
-        follow_loads: false,
-        notes: false,
-        debug: false,
-        keep_variables: false,
-    };
+    let options = CompileOptions { modelled, ..CompileOptions::default() };
     compile(&words, &options).expect("a shader that compiles")
 }
 

@@ -24,6 +24,9 @@ pub struct CompileOptions {
     /// having written it to where it is used, as what loads of variables read. The memory system is to say
     /// what they read: [`pellucid_memory::system::MemorySystem::read_undefined`].
     pub follow_loads: bool,
+    /// Take accesses of workgroup memory as non-private, and available and visible at the scope Workgroup, in
+    /// modules that declare the Vulkan memory model as well: there, only what has NonPrivatePointer is.
+    pub coherent_workgroup: bool,
     /// In modelled code: notice what is defined nowhere but is no error of memory, such as a division by
     /// zero.
     pub notes: bool,
@@ -44,6 +47,7 @@ impl Default for CompileOptions {
             modelled: false,
             push_unset: false,
             follow_loads: false,
+            coherent_workgroup: false,
             notes: false,
             debug: false,
             keep_variables: false,

@@ -2,7 +2,7 @@
 
 use super::{
     Config, DeviceType, HostCoherence, Mode, OutcomeBuffer, Printf, Queues, Replay, SubgroupSizes, Surfaces,
-    TellNotes, profiles,
+    TellNotes, WorkgroupMemory, profiles,
 };
 use crate::capture::wanted::Wanted;
 use crate::report::element::Element;
@@ -191,6 +191,11 @@ pub const OPTIONS: &[OptionSpec] = &[
         "subgroup-sizes", "all",
         "the subgroup sizes that pipelines can ask for: 1 to 32, or that of subgroup-size alone",
         subgroup_sizes is "all": SubgroupSizes::All, "one": SubgroupSizes::One
+    ),
+    choice!(
+        "workgroup-memory", "as-written",
+        "accesses of workgroup memory without NonPrivatePointer, in modules with the Vulkan memory model: private, or as in other modules",
+        workgroup_memory is "as-written": WorkgroupMemory::AsWritten, "coherent": WorkgroupMemory::Coherent
     ),
     option(
         "max-workgroup-invocations",

@@ -1,7 +1,7 @@
 //! VkPipeline: compute pipelines. Graphics pipelines, with which nothing draws, are in [`super::graphics`].
 
 use crate::boundary::{destroys, entries};
-use crate::config::TellNotes;
+use crate::config::{TellNotes, WorkgroupMemory};
 use crate::debugger;
 use crate::device::Device;
 use crate::entry::destroy::destroy;
@@ -163,6 +163,7 @@ pub fn compile_for(key: &Key, purpose: For) -> Result<Arc<Program>, CompileError
         subgroup_size: key.subgroup_size,
         modelled: key.modelled,
         push_unset: key.push_unset,
+        coherent_workgroup: key.coherent_workgroup,
         notes: key.notes,
         follow_loads: purpose == For::FollowedLoads,
         debug: purpose == For::Debugger,
@@ -234,6 +235,7 @@ pub unsafe fn key(
             subgroup_size,
             modelled: device.instance.config.mode.modelled(),
             push_unset: false,
+            coherent_workgroup: device.instance.config.workgroup_memory == WorkgroupMemory::Coherent,
             notes: device.instance.config.notes != TellNotes::Off,
             specialization: specialization(ffi::optional(stage.p_specialization_info))?,
             words,

@@ -23,6 +23,8 @@ pub struct Key {
     pub modelled: bool,
     /// Following push constants that nothing may have set.
     pub push_unset: bool,
+    /// With workgroup memory that is coherent.
+    pub coherent_workgroup: bool,
     /// With notes.
     pub notes: bool,
     pub specialization: BTreeMap<u32, Vec<u8>>,

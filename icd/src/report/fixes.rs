@@ -4,7 +4,7 @@ use super::context::DispatchContext;
 use super::note::{FixKind, Note};
 use super::words::{Dialect, at, class_name, join, opcode, opcode_of, scope_name};
 use pellucid_memory::access::{AtomicOp, Site};
-use pellucid_memory::finding::Edit;
+use pellucid_memory::finding::{AccessInfo, Edit, Finding, FindingId};
 use pellucid_memory::outline::BarrierPlace;
 use pellucid_memory::scope::{Scope, StorageClasses};
 use std::collections::{BTreeMap, BTreeSet};
@@ -87,6 +87,32 @@ pub fn fix(edits: &[Edit], dispatch: &DispatchContext<'_>) -> Vec<Note<FixKind>>
     let mut known = BTreeSet::new();
     notes.retain(|note| known.insert(note.text.clone()));
     notes
+}
+
+/// Loads and stores of workgroup memory from which on it is no slip that all are private.
+const LEFT_OUT: u32 = 3;
+
+/// The fix where a compiler has left NonPrivatePointer out of all accesses of workgroup memory, and nothing
+/// else is missing: the same for all findings of the module that it mends.
+pub fn for_compilers(finding: &Finding, dispatch: &DispatchContext<'_>) -> Option<Note<FixKind>> {
+    let shader = dispatch.shader;
+    let left_out = shader.private_workgroup >= LEFT_OUT && Dialect::of(shader) == Dialect::Spirv;
+    let of_workgroup = |access: &AccessInfo| access.place.class == StorageClasses::WORKGROUP;
+    let by_accesses = |edit: &Edit| {
+        matches!(edit, Edit::NonPrivate(_) | Edit::AvailableAccess(..) | Edit::VisibleAccess(..))
+    };
+    let mends = !finding.fix.is_empty() && finding.fix.iter().all(by_accesses);
+    let applies = left_out
+        && finding.id == FindingId::RacePrivate
+        && finding.accesses.iter().all(of_workgroup)
+        && mends;
+    applies.then(|| {
+        let text = format!(
+            "set NonPrivatePointer on the loads and stores of workgroup memory, with MakePointerAvailable or MakePointerVisible at the scope Workgroup: the compiler of this module left it out of all {} (--workgroup-memory coherent takes them as if it were there)",
+            shader.private_workgroup
+        );
+        Note::new(FixKind::NonPrivate, text)
+    })
 }
 
 /// What has to be changed: each instruction that synchronises once, in the order of the shader, then each

@@ -6,7 +6,7 @@ use pellucid_memory::explore::Choices;
 use std::collections::BTreeMap;
 
 /// Options that change what a program does, and so belong to a replay line.
-const REPLAYED: [&str; 22] = [
+const REPLAYED: [&str; 23] = [
     "steps",
     "outcomes",
     "values",
@@ -15,6 +15,7 @@ const REPLAYED: [&str; 22] = [
     "shaders",
     "subgroup-size",
     "subgroup-sizes",
+    "workgroup-memory",
     "max-workgroup-invocations",
     "device-type",
     "no-chains",

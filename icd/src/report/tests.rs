@@ -391,6 +391,27 @@ fn a_declaration_is_told_once_with_all_accesses_that_it_serves() {
 }
 
 #[test]
+fn what_a_compiler_left_out_of_all_accesses_is_one_fix() {
+    let shader = Shader { private_workgroup: 7, ..shader(SourceLanguage::Slang, None, false) };
+    let fix = vec![
+        Edit::AvailableAccess(Site(1), Scope::Workgroup),
+        Edit::VisibleAccess(Site(3), Scope::Workgroup),
+    ];
+    let finding = Finding { id: FindingId::RacePrivate, fix, ..not_visible() };
+    let told =
+        |shader: &Shader, finding: &Finding| fixes::for_compilers(finding, &dispatch(shader, &[], &[]));
+    let note = told(&shader, &finding).expect("a fix");
+    assert!(note.text.contains("left it out of all 7 "), "{}", note.text);
+    assert_eq!(note.kind, FixKind::NonPrivate);
+    // What lacks more is another matter, as is what the source can say, and a slip.
+    let mut fix = finding.fix.clone();
+    fix.push(Edit::Acquire(Site(2)));
+    assert!(told(&shader, &Finding { fix, ..finding.clone() }).is_none());
+    assert!(told(&Shader { language: SourceLanguage::Glsl, ..shader.clone() }, &finding).is_none());
+    assert!(told(&Shader { private_workgroup: 2, ..shader.clone() }, &finding).is_none());
+}
+
+#[test]
 fn the_schema_lists_all_kinds_of_notes_and_help() {
     use strum::VariantNames as _;
     let schema = include_str!("../../../docs/report.md");

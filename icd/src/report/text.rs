@@ -46,7 +46,8 @@ pub fn notes(finding: &Finding, context: &Context<'_>) -> Notes {
             "the shader declares the GLSL450 memory model: judged as lowered to the Vulkan memory model";
         out.notes.push(Note::new(NoteKind::MemoryModel, text));
     }
-    out.help = fixes::fix(&finding.fix, dispatch);
+    out.help = fixes::for_compilers(finding, dispatch)
+        .map_or_else(|| fixes::fix(&finding.fix, dispatch), |note| vec![note]);
     out
 }
 

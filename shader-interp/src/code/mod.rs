@@ -45,6 +45,7 @@ use pellucid_memory::agent::Placement;
 use pellucid_memory::finding::FindingId;
 use pellucid_memory::scope::{Scope, Semantics, StorageClasses};
 use smallvec::SmallVec;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Findings that instructions name by their place here.
@@ -142,10 +143,21 @@ impl Code {
 
     /// Whether no access of workgroup memory is private.
     pub fn has_no_private_workgroup(&self) -> bool {
-        !self.accesses().any(|access| {
-            let private = !access.non_private && access.atomic.is_none();
-            private && access.class.intersects(StorageClasses::WORKGROUP)
-        })
+        self.plain_workgroup().all(|entry| entry.access.non_private)
+    }
+
+    /// The loads and stores of workgroup memory that are not atomic.
+    fn plain_workgroup(&self) -> impl Iterator<Item = &MemoryEntry> {
+        let workgroup = |access: &Access| access.class.intersects(StorageClasses::WORKGROUP);
+        self.memory.iter().filter(move |entry| workgroup(&entry.access) && entry.access.atomic.is_none())
+    }
+
+    /// How many of these there are, if all are private; else 0.
+    fn private_workgroup(&self) -> u32 {
+        if self.plain_workgroup().any(|entry| entry.access.non_private) {
+            return 0;
+        }
+        self.plain_workgroup().map(|entry| entry.site).collect::<BTreeSet<_>>().len() as u32
     }
 
     fn accesses(&self) -> impl Iterator<Item = &Access> {
@@ -388,6 +400,7 @@ pub fn generate(mut shader: Shader, options: &CompileOptions) -> Result<Program,
     shader.body = Vec::new();
     shader.values = Vec::new();
     shader.names = Vec::new();
+    shader.private_workgroup = program.private_workgroup();
     program.shader = shader;
     program.outline = outline;
     program.subgroup_size = options.subgroup_size;
