@@ -24,7 +24,7 @@ use super::FastPath;
 use super::shape::{by_parts, words};
 use crate::access::Access;
 use crate::component::each;
-use crate::race::{AgentId, Next, Parties, Situation, StateList, States};
+use crate::race::{AgentId, Next, Parties, Question, Situation, StateList, States};
 use crate::system::{LANES, Mask};
 
 /// Most units of an access that are looked at.
@@ -45,6 +45,14 @@ const FEW: u32 = 4;
 struct Situated {
     number: u32,
     undefined: bool,
+}
+
+impl Situated {
+    /// What an access makes of this state, whose agents stand so to it.
+    #[inline(always)]
+    fn question(self, state: u32, stands: u32) -> Question {
+        Question { situation: self.number, state, stands }
+    }
 }
 
 /// How many words an access has, or parts of words, and of how many bytes each.

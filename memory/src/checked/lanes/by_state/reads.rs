@@ -7,7 +7,7 @@ use super::units::{Units, origin};
 use super::{FEW, ROUNDS, Situated, WHOEVER, units_of};
 use crate::access::Access;
 use crate::component::each;
-use crate::race::{AgentId, ELSEWHERE, Next, Question, StateList, States};
+use crate::race::{AgentId, ELSEWHERE, Next, StateList, States};
 use crate::system::{LANES, Mask};
 use smallvec::SmallVec;
 
@@ -281,7 +281,7 @@ impl<const NEAR: bool> FastPath<'_, NEAR> {
         let rest = lanes & (lanes - 1);
         let second = rest.trailing_zeros() as usize;
         let third = (rest & (rest - 1)).trailing_zeros() as usize;
-        let question = Question { situation: how.number, state: list.states[index], stands: ALL };
+        let question = how.question(list.states[index], ALL);
         let next = states.next(question, |states| {
             self.after_crowd_read(core, states, (list, index), [first, second, third], how.undefined)
         });
@@ -324,7 +324,7 @@ impl<const NEAR: bool> FastPath<'_, NEAR> {
         if !self.may_be_whoever(list.states[index]) {
             return None;
         }
-        let question = Question { situation: how.number, state: list.states[index], stands: WHOEVER };
+        let question = how.question(list.states[index], WHOEVER);
         states.next(question, |states| self.after_any_read(core, states, (list, index), lane, how.undefined))
     }
 
@@ -338,7 +338,7 @@ impl<const NEAR: bool> FastPath<'_, NEAR> {
         how: Situated,
         (lane, stands): (usize, u32),
     ) -> Option<Next> {
-        let question = Question { situation: how.number, state: list.states[index], stands };
+        let question = how.question(list.states[index], stands);
         states.next(question, |states| self.after_read(core, states, (list, index), lane, how.undefined))
     }
 }

@@ -9,7 +9,7 @@ use super::{FEW, MOST, ROUNDS, Situated, WHOEVER, units_of};
 use crate::access::Access;
 use crate::component::each;
 use crate::plain;
-use crate::race::{AgentId, ELSEWHERE, Next, Question, StateList, States};
+use crate::race::{AgentId, ELSEWHERE, Next, StateList, States};
 use crate::raw;
 use crate::system::{LANES, Lanes, Mask};
 use std::sync::atomic::Ordering;
@@ -96,7 +96,7 @@ impl<const NEAR: bool> FastPath<'_, NEAR> {
         if !self.may_be_whoever(state) {
             return None;
         }
-        let question = Question { situation: how.number, state, stands: WHOEVER };
+        let question = how.question(state, WHOEVER);
         states.next(question, |states| self.after_any_write(core, states, (list, index), lane))
     }
 
@@ -261,7 +261,7 @@ impl<const NEAR: bool> FastPath<'_, NEAR> {
         how: Situated,
         (lane, stands): (usize, u32),
     ) -> Option<Next> {
-        let question = Question { situation: how.number, state: list.states[index], stands };
+        let question = how.question(list.states[index], stands);
         states.next(question, |states| self.after_write(core, states, (list, index), lane))
     }
 
