@@ -85,6 +85,9 @@ struct Region {
 /// page.
 const AT_ONCE: u64 = 16 * PAGE;
 
+/// Bytes between runs of pages up to which it costs less to ask for both at once.
+const NEAR: u64 = 256 * PAGE;
+
 /// Which interface the kernel refuses, and why.
 #[derive(Debug, thiserror::Error)]
 #[error("{interface}: {error}")]
@@ -262,12 +265,18 @@ impl Watched {
     /// From now on it is known when the application accesses these pages, even if it only reads: they are
     /// taken out of its page table, which puts them back unasked. The bytes stay in the file.
     pub fn close(&mut self, pages: &Spans) {
-        let (Some(first), Some(last)) = (pages.iter().next(), pages.iter().last()) else { return };
-        if !self.tracked {
+        if !self.tracked || pages.is_empty() {
             return;
         }
-        // One question for all.
-        let present = self.present(std::slice::from_ref(&(first.start..last.end)));
+        // One question for all that are near each other.
+        let mut near: Vec<Range<u64>> = Vec::new();
+        for run in pages.iter() {
+            match near.last_mut().filter(|before| run.start - before.end <= NEAR) {
+                Some(before) => before.end = run.end,
+                None => near.push(run),
+            }
+        }
+        let present = self.present(&near);
         for run in pages.iter() {
             let there = present.within(&run);
             for early in there.iter().flat_map(|part| self.closed.within(part)) {

@@ -250,6 +250,22 @@ fn reads_of_what_the_device_wrote_are_seen_by_the_page() {
 }
 
 #[test]
+fn reads_of_pages_far_apart_are_seen_where_one_command_wrote_them() {
+    if pellucid_memory::host::refusal().is_some() {
+        eprintln!("skipped: the kernel does not track writes");
+        return;
+    }
+    let m = Mapped::of(4 << 20, HostMemory::Coherent);
+    let written = [0..4096, 8192..12288, 3 << 20..(3 << 20) + 4096];
+    m.memory.watch_again();
+    (0..4 << 20).step_by(4096).for_each(|at| _ = m.get(at));
+    m.reads();
+    m.memory.device_wrote(written.clone());
+    written.iter().for_each(|page| _ = m.get(page.start));
+    assert_eq!(m.reads(), written.map(|page| (page, false)));
+}
+
+#[test]
 fn reads_are_seen_again_after_a_submission_and_before_the_next_write() {
     if pellucid_memory::host::refusal().is_some() {
         eprintln!("skipped: the kernel does not track writes");
