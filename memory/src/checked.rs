@@ -31,6 +31,7 @@ mod superseded;
 mod words;
 
 pub use self::options::{CheckOptions, DispatchInfo, Robustness};
+pub use self::rehearsal::FollowedReads;
 
 use self::access_table::AccessTable;
 use self::caches::Caches;
@@ -460,6 +461,11 @@ impl MemorySystem for CheckedMemory {
     }
 
     #[cold]
+    fn store_undefined(&mut self, mask: Mask, components: &Lanes, loads: &Lanes) {
+        self.core.report.store_undefined(self.first_lane, mask, components, loads);
+    }
+
+    #[cold]
     fn read_undefined(&mut self) -> Lanes {
         self.core.report.read_undefined(self.first_lane)
     }
@@ -489,6 +495,7 @@ impl MemorySystem for CheckedMemory {
     fn workgroup_end(&mut self, workgroup: u32) {
         self.core.agents.close(workgroup);
         self.core.trace.end(workgroup);
+        self.core.report.forget_copies(workgroup);
         let first = workgroup.saturating_mul(self.workgroup_size);
         let ended = first..first.saturating_add(self.workgroup_size);
         if !self.core.fresh.is_empty() {

@@ -276,6 +276,13 @@ pub trait MemorySystem: LaneAccesses {
         Lanes::ZERO
     }
 
+    /// What the next instruction of the entered subgroup stores nothing has written, where loads are followed:
+    /// of each lane of the mask these components, as [`MemorySystem::read_undefined`] has them. `loads`: the
+    /// numbers of the sites that read it. Only called in the modelled mode.
+    fn store_undefined(&mut self, mask: Mask, components: &Lanes, loads: &Lanes) {
+        let _ = (mask, components, loads);
+    }
+
     /// From now on [`MemorySystem::observed`] tells what happens, or it need not any more. Only called in the
     /// modelled mode.
     fn observe(&mut self, on: bool) {

@@ -126,13 +126,14 @@ pub(super) fn leave_out_unused(
     );
     let rehearsed = memory.end_dispatch();
     memory.take_communications();
-    let undefined = memory.followed_loads();
+    let followed = memory.followed_loads();
     let tells = |finding: &&Finding| finding.id == FindingId::UninitialisedRead;
     let sites = |finding: &Finding| finding.accesses.iter().map(|access| access.site).collect::<Vec<_>>();
     let used: BTreeSet<Site> = rehearsed.iter().filter(tells).flat_map(sites).collect();
     if outcome.is_ok() {
-        let unused = |site: Site| undefined.contains(&site) && !used.contains(&site);
-        findings
-            .retain(|finding| !finding.is_uninitialised_load() || !sites(finding).into_iter().any(unused));
+        let unused = followed.unused(used);
+        findings.retain(|finding| {
+            !finding.is_uninitialised_load() || !sites(finding).iter().any(|site| unused.contains(site))
+        });
     }
 }

@@ -5,11 +5,11 @@ use super::CheckedMemory;
 use super::core::Core;
 use super::lane::{Lane, pieces};
 use super::report::Report;
-use crate::access::Site;
+use crate::access::{Access, Site};
 use crate::history::ValuePolicy;
 use crate::race::{AgentId, Space};
 use crate::raw::{self, MemoryView};
-use crate::system::Lanes;
+use crate::system::{LANES, Lanes, Mask, Pointers};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
@@ -53,6 +53,44 @@ pub(super) struct FollowedLoads {
     undefined: BTreeSet<Site>,
     /// Who has with its last load, and which components, as bits.
     readers: Vec<(AgentId, u32)>,
+    /// By the first lane of a subgroup of its lanes what its next store takes from memory that nothing has
+    /// written: the components, and the load that read them. Other subgroups may be before theirs as well.
+    storing: FxHashMap<AgentId, Box<(Mask, Lanes, Lanes)>>,
+    /// By workgroup and byte of its memory what holds a copy of such, and that load.
+    copies: FxHashMap<(u32, u64), Site>,
+    /// Loads of copies, and the loads by which these were made.
+    copied: BTreeSet<(Site, Site)>,
+    /// The loads whose copies something else than a followed load read.
+    used: BTreeSet<Site>,
+}
+
+/// What came of loads that were followed.
+#[derive(Debug, Default)]
+pub struct FollowedReads {
+    /// Those that have read what nothing had written.
+    pub undefined: BTreeSet<Site>,
+    /// Loads of copies in workgroup memory of what nothing had written, and the loads by which these were
+    /// made.
+    pub copied: BTreeSet<(Site, Site)>,
+    /// The loads whose copies an atomic operation read.
+    pub used: BTreeSet<Site>,
+}
+
+impl FollowedReads {
+    /// Of those that have read what nothing had written, the ones whose values were not used: neither by what
+    /// tells of them (`used`), nor as copies.
+    pub fn unused(&self, mut used: BTreeSet<Site>) -> BTreeSet<Site> {
+        used.extend(&self.used);
+        loop {
+            let copied = self.copied.iter().filter(|(load, _)| used.contains(load));
+            let made: Vec<Site> = copied.map(|&(_, by)| by).collect();
+            let before = used.len();
+            used.extend(made);
+            if used.len() == before {
+                return self.undefined.difference(&used).copied().collect();
+            }
+        }
+    }
 }
 
 impl Report {
@@ -64,6 +102,82 @@ impl Report {
         followed.undefined.insert(site);
         followed.readers.push((reader, 1 << component.min(31)));
         true
+    }
+
+    /// The bytes of workgroup memory that each lane's components are at, with the component.
+    fn bytes_of<'a>(
+        (workgroup, offset, immediate): (u32, &'a Lanes, u32),
+        mask: Mask,
+        access: &Access,
+    ) -> impl Iterator<Item = (usize, u32, (u32, u64))> + 'a {
+        let (size, components) = (u64::from(access.size), u64::from(access.components));
+        (0..LANES).filter(move |lane| mask >> lane & 1 == 1).flat_map(move |lane| {
+            let start = u64::from(offset.0[lane].wrapping_add(immediate));
+            (0..size * components).map(move |by| (lane, (by / size) as u32, (workgroup, start + by)))
+        })
+    }
+
+    /// Lanes of the subgroup whose first is `first` load from workgroup memory: of copies it is known who does.
+    pub(super) fn load_copies(
+        &mut self,
+        (site, first): (Site, AgentId),
+        place: (u32, &Lanes, u32),
+        mask: Mask,
+        access: &Access,
+    ) {
+        let Some(followed) = self.followed.as_mut().filter(|followed| !followed.copies.is_empty()) else {
+            return;
+        };
+        let follows = followed.loads.contains(&site);
+        for (lane, component, byte) in Report::bytes_of(place, mask, access) {
+            let Some(&by) = followed.copies.get(&byte) else { continue };
+            if follows {
+                followed.copied.insert((site, by));
+                followed.readers.push((first + lane as u32, 1 << component.min(31)));
+            } else {
+                followed.used.insert(by);
+            }
+        }
+    }
+
+    /// Lanes store to workgroup memory; what they store of undefined values are copies from here on.
+    pub(super) fn store_copies(
+        &mut self,
+        first: AgentId,
+        place: (u32, &Lanes, u32),
+        mask: Mask,
+        access: &Access,
+    ) {
+        let Some(followed) = &mut self.followed else { return };
+        let storing = followed.storing.remove(&first);
+        if storing.is_none() && followed.copies.is_empty() {
+            return;
+        }
+        for (lane, component, byte) in Report::bytes_of(place, mask, access) {
+            let by = storing.as_ref().and_then(|storing| {
+                let (lanes, components, loads) = &**storing;
+                let copied = lanes >> lane & 1 == 1 && components.0[lane] >> component.min(31) & 1 == 1;
+                copied.then(|| Site(loads.0[lane]))
+            });
+            match by {
+                Some(by) => followed.copies.insert(byte, by),
+                None => followed.copies.remove(&byte),
+            };
+        }
+    }
+
+    /// See [`crate::system::MemorySystem::store_undefined`].
+    pub(super) fn store_undefined(&mut self, first: AgentId, mask: Mask, components: &Lanes, loads: &Lanes) {
+        if let Some(followed) = &mut self.followed {
+            followed.storing.insert(first, Box::new((mask, components.clone(), loads.clone())));
+        }
+    }
+
+    /// The workgroup has ended, and with it its memory.
+    pub(super) fn forget_copies(&mut self, workgroup: u32) {
+        if let Some(followed) = &mut self.followed {
+            followed.copies.retain(|(of, _), _| *of != workgroup);
+        }
     }
 
     /// Of the lanes of the subgroup whose first is `first` the components that their last load read and
@@ -82,6 +196,24 @@ impl Report {
 }
 
 impl CheckedMemory {
+    /// What the subgroup loads of copies of undefined values in the memory of its workgroup.
+    #[cold]
+    pub(super) fn load_copies(&mut self, at: Site, from: &Pointers<'_>, mask: Mask, access: &Access) {
+        if let Pointers::Workgroup { offset, immediate, .. } = *from {
+            let place = (self.current, offset, immediate);
+            self.core.report.load_copies((at, self.first_lane), place, mask, access);
+        }
+    }
+
+    /// What the subgroup stores, copies of undefined values or not.
+    #[cold]
+    pub(super) fn store_copies(&mut self, to: &Pointers<'_>, mask: Mask, access: &Access) {
+        if let Pointers::Workgroup { offset, immediate, .. } = *to {
+            let place = (self.current, offset, immediate);
+            self.core.report.store_copies(self.first_lane, place, mask, access);
+        }
+    }
+
     /// The next dispatch is a rehearsal with the dispatch's own seed, of a program that follows what these
     /// loads read (`follow_loads`): it tells of them where it uses what nothing had written.
     pub fn follow_loads(&mut self, loads: &[Site]) {
@@ -90,14 +222,22 @@ impl CheckedMemory {
             loads: loads.iter().copied().collect(),
             undefined: BTreeSet::new(),
             readers: Vec::new(),
+            storing: FxHashMap::default(),
+            copies: FxHashMap::default(),
+            copied: BTreeSet::new(),
+            used: BTreeSet::new(),
         }));
     }
 
-    /// The next dispatch counts; of the loads that were followed those that have read what nothing had
-    /// written.
-    pub fn followed_loads(&mut self) -> BTreeSet<Site> {
+    /// The next dispatch counts. What came of the loads that were followed.
+    pub fn followed_loads(&mut self) -> FollowedReads {
         self.rehearse(None);
-        self.core.report.followed.take().map(|followed| followed.undefined).unwrap_or_default()
+        let of = |followed: Box<FollowedLoads>| FollowedReads {
+            undefined: followed.undefined,
+            copied: followed.copied,
+            used: followed.used,
+        };
+        self.core.report.followed.take().map(of).unwrap_or_default()
     }
 
     /// The next dispatch is a rehearsal with this policy, the `number`-th, from 1 on; `None`: it counts.

@@ -84,6 +84,9 @@ impl CheckedMemory {
         out: &mut [Lanes],
     ) -> Result<(), Trap> {
         let kind = self.core.kinds.number(at, access, reference(&from), Role::Read);
+        if self.core.report.followed.is_some() {
+            self.load_copies(at, &from, mask, access);
+        }
         let left = self.load_read_only(&from, mask, kind, access, out);
         if left != mask && self.core.explains(kind, access) {
             self.trace(at, &from, mask & !left, kind, access)?;
@@ -109,6 +112,10 @@ impl CheckedMemory {
         (op, value, comparator): (AtomicOp, &[Lanes], Option<&[Lanes]>),
         out: &mut [Lanes],
     ) -> Result<(), Trap> {
+        if self.core.report.followed.is_some() {
+            self.load_copies(at, &to, mask, access);
+            self.store_copies(&to, mask, access);
+        }
         let through = reference(&to);
         let modify = self.core.kinds.number(at, access, through, Role::Modify);
         let fail = if op == AtomicOp::CompareExchange {
@@ -142,6 +149,9 @@ impl CheckedMemory {
     ) -> Result<(), Trap> {
         if self.observing && !self.holds(&to, mask, access, value) {
             self.core.observed.changed = true;
+        }
+        if self.core.report.followed.is_some() {
+            self.store_copies(&to, mask, access);
         }
         let kind = self.core.kinds.number(at, access, reference(&to), Role::Write);
         self.core.agents.note_write(self.core.kinds.get(kind));

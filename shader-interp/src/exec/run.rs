@@ -380,6 +380,12 @@ macro_rules! define_run {
                         let undefined = if M::MODELLED { memory.read_undefined() } else { Lanes::ZERO };
                         set_vector!(inst.dst, undefined);
                     }
+                    Opcode::StoreUndefined => {
+                        if M::MODELLED {
+                            let loads = table::loads_of(&program.shader.origins, vector!(inst.b));
+                            memory.store_undefined(mask, vector!(inst.a), &loads);
+                        }
+                    }
                     Opcode::CheckDefined => {
                         if M::MODELLED {
                             table::check_defined(&program.shader.origins, vector!(inst.a), inst.imm != 0, mask, memory);

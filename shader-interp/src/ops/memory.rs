@@ -301,6 +301,13 @@ pub(crate) fn check_defined<M: LaneAccesses>(
     }
 }
 
+/// The numbers of the sites at which values with these shadows were read; 0 of a defined one.
+#[cold]
+pub(crate) fn loads_of(origins: &Origins, shadow: &Lanes) -> Lanes {
+    let of = |word: u32| origins.get(defined::number(word)).map_or(0, |origin| origin.site.0);
+    Lanes(shadow.0.map(of))
+}
+
 #[cold]
 fn tell_undefined<M: LaneAccesses>(origins: &Origins, shadow: &Lanes, mut left: Mask, memory: &mut M) {
     let of = |lane: usize| origins.get(defined::number(shadow.0[lane]));

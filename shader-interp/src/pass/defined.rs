@@ -6,7 +6,8 @@
 //! read and nothing had written ([`number`], [`Origins`]). Copies are no uses: stores to followed objects,
 //! phis and selections carry the shadow along, arithmetic hands on its arguments'. A [`OpKind::CheckDefined`]
 //! stands before branches, switches, addresses and descriptor elements, atomics, images, and stores to memory
-//! that invocations share.
+//! that invocations share. Where loads of shared memory are followed, stores to workgroup memory are copies,
+//! too: memory itself keeps what they make undefined ([`OpKind::StoreUndefined`]).
 //!
 //! **Silent on purpose**, so that there is no false alarm: a component that a load of several components read
 //! along with defined ones and that is stored as it is or packed into a word (padding, vectors filled
@@ -260,6 +261,11 @@ impl Walk<'_> {
                     OpKind::Store { place: Place::Private { object, offset, immediate }, access } => {
                         self.store_shadows(&op.arguments, (*object, *offset, *immediate), access.size);
                     }
+                    OpKind::Store { place: Place::Workgroup { .. }, access }
+                        if self.loads.is_some() && access.atomic.is_none() =>
+                    {
+                        self.shared_store(&op.arguments);
+                    }
                     _ => self.check_all(&op.arguments, whole, op.site),
                 }
                 None
@@ -269,6 +275,23 @@ impl Walk<'_> {
             op.results.iter().for_each(|&result| self.set(result, shadow));
         }
         self.b.push(Node::Op(op));
+    }
+
+    /// A store to workgroup memory, which keeps what of it is undefined.
+    fn shared_store(&mut self, values: &[Value]) {
+        let mut components: Option<Value> = None;
+        for (k, &value) in values.iter().enumerate() {
+            let Some(shadow) = self.suspect(value) else { continue };
+            let (defined, zero, bit) = (self.is(shadow, 0), self.b.int(0), self.b.int(1 << k.min(31)));
+            let component = self.b.select(defined, zero, bit);
+            components = Some(match components {
+                Some(others) => self.b.alu(Alu::Or, Scalar::I32, &[others, component]),
+                None => component,
+            });
+        }
+        if let (Some(components), Some(shadow)) = (components, self.any(values)) {
+            self.b.op(OpKind::StoreUndefined, &[], &[components, shadow], Site(0));
+        }
     }
 
     /// A store to a private object.
@@ -402,6 +425,8 @@ impl Walk<'_> {
     fn loads(&mut self, group: Vec<Node>, site: Site, part: bool) {
         // Of each component: the value, its shadow in memory, and the shadow that names it.
         let mut found: Vec<(Value, Value, Value)> = Vec::new();
+        // The value and the shadow.
+        let mut shared: Vec<(Value, Value)> = Vec::new();
         for node in group {
             let Node::Op(op) = node else { continue };
             let OpKind::Load { place, access } = op.kind else { continue };
@@ -409,7 +434,7 @@ impl Walk<'_> {
             let results = op.results.clone();
             self.b.push(Node::Op(op));
             if !matches!(place, Place::Private { .. } | Place::PushConstant { .. }) {
-                self.shared_load(&results, site);
+                self.shared_load(&results, site, &mut shared);
                 continue;
             }
             let Some(here) = self.named(&place, access.size, results.len() as u32, site) else { continue };
@@ -418,35 +443,63 @@ impl Walk<'_> {
                 found.push((result, shadow, here[k]));
             }
         }
+        if !shared.is_empty() {
+            let flag = self.partly(shared.iter().map(|&(_, shadow)| shadow), part);
+            for (result, shadow) in shared {
+                let shadow = self.flagged(shadow, flag);
+                self.set(result, shadow);
+            }
+        }
         if found.is_empty() {
             return;
         }
-        let zero = self.b.int(0);
-        let partly = self.b.int(PARTLY);
-        let flag = if part || found.len() > LOOKED_AT {
-            partly
-        } else if found.len() > 1 {
-            let least = found[1..].iter().fold(found[0].1, |least, &(_, shadow, _)| {
-                self.b.alu(Alu::UMin, Scalar::I32, &[least, shadow])
-            });
-            let some_defined = self.is(least, 0);
-            self.b.select(some_defined, partly, zero)
-        } else {
-            zero
-        };
-        // What was copied along with something defined is named where it is read alone.
-        let mask = self.b.int(NEVER | PARTLY);
-        for (result, shadow, here) in found {
+        let flag = self.partly(found.iter().map(|&(_, shadow, _)| shadow), part);
+        // What was copied along with something defined is named where it is read alone, unless it is to be
+        // known which loads of shared memory have read what is used.
+        let kept = self.loads.is_some();
+        let mask = self.b.int(if kept { NEVER } else { NEVER | PARTLY });
+        for (result, mut shadow, here) in found {
             let here = self.b.alu(Alu::Or, Scalar::I32, &[here, flag]);
-            let named = self.b.alu(Alu::And, Scalar::I32, &[shadow, mask]);
-            let named = self.is(named, 0);
+            let unnamed = self.b.alu(Alu::And, Scalar::I32, &[shadow, mask]);
+            let named = self.is(unnamed, 0);
+            if kept {
+                shadow = self.flagged(shadow, flag);
+            }
             let shadow = self.b.select(named, shadow, here);
             self.set(result, shadow);
         }
     }
 
-    /// A load of shared memory, which says itself of which components it read what nothing had written.
-    fn shared_load(&mut self, results: &[Value], site: Site) {
+    /// [`PARTLY`] if some of the components of one load are defined, by what memory says of each, and 0 if all
+    /// or none are. `part`: the load reads more elsewhere.
+    fn partly(&mut self, mut shadows: impl ExactSizeIterator<Item = Value>, part: bool) -> Value {
+        let (zero, partly) = (self.b.int(0), self.b.int(PARTLY));
+        match shadows.len() {
+            0 => zero,
+            count if part || count > LOOKED_AT => partly,
+            1 => zero,
+            _ => {
+                let first = shadows.next().unwrap_or(zero);
+                let least =
+                    shadows.fold(first, |least, shadow| self.b.alu(Alu::UMin, Scalar::I32, &[least, shadow]));
+                let some_defined = self.is(least, 0);
+                self.b.select(some_defined, partly, zero)
+            }
+        }
+    }
+
+    /// The shadow with this for [`PARTLY`]; 0 stays 0.
+    fn flagged(&mut self, shadow: Value, flag: Value) -> Value {
+        let whole = self.b.int(!PARTLY);
+        let whole = self.b.alu(Alu::And, Scalar::I32, &[shadow, whole]);
+        let flagged = self.b.alu(Alu::Or, Scalar::I32, &[whole, flag]);
+        let defined = self.is(shadow, 0);
+        self.b.select(defined, shadow, flagged)
+    }
+
+    /// A load of shared memory, which says itself of which components it read what nothing had written. Adds
+    /// each component and its shadow.
+    fn shared_load(&mut self, results: &[Value], site: Site, found: &mut Vec<(Value, Value)>) {
         if let Some(loads) = self.loads.as_mut().filter(|loads| !loads.contains(&site)) {
             loads.push(site);
         }
@@ -457,8 +510,7 @@ impl Walk<'_> {
             let component = self.b.int(1 << k.min(31));
             let undefined = self.b.alu(Alu::And, Scalar::I32, &[undefined, component]);
             let defined = self.is(undefined, 0);
-            let shadow = self.b.select(defined, zero, named);
-            self.set(result, shadow);
+            found.push((result, self.b.select(defined, zero, named)));
         }
     }
 

@@ -156,9 +156,11 @@ impl OpKind {
             OpKind::ImageQueryLod(_) => (Fixed, WithOperands, WithOperands, used),
             OpKind::ReadClock(_) => (Fixed, Always, Varying, Dropped),
             OpKind::ReadUndefined => (Fixed, Varying, Varying, Dropped),
-            OpKind::Print(_) | OpKind::Note(_) | OpKind::NoteDiverging | OpKind::CheckDefined { .. } => {
-                (Fixed, Varying, Varying, Dropped)
-            }
+            OpKind::Print(_)
+            | OpKind::Note(_)
+            | OpKind::NoteDiverging
+            | OpKind::StoreUndefined
+            | OpKind::CheckDefined { .. } => (Fixed, Varying, Varying, Dropped),
         };
         Properties { effect, subgroup, workgroup, undefined }
     }
