@@ -44,6 +44,7 @@ impl Generator<'_> {
                     memory: *scope,
                     semantics: *semantics,
                     returned: SmallVec::new(),
+                    covered: false,
                 };
                 self.barrier(Opcode::MemoryBarrier, entry)
             }
@@ -61,7 +62,9 @@ impl Generator<'_> {
                     memory: *memory,
                     semantics: *semantics,
                     returned: SmallVec::new(),
+                    covered: false,
                 };
+                self.note_covered(&entry);
                 self.barrier(Opcode::ControlBarrier, entry)
             }
             OpKind::Print(format) => {
@@ -107,6 +110,18 @@ impl Generator<'_> {
                     _ => self.subgroup(op),
                 },
             },
+        }
+    }
+
+    /// Of the memory barriers that have just been emitted those that do nothing before this control barrier.
+    fn note_covered(&mut self, control: &BarrierEntry) {
+        let last = self.out.lines.iter().rev();
+        for line in last.take_while(|line| line.op == Opcode::MemoryBarrier) {
+            if let Immediate::Number(k) = line.imm
+                && let Some(fence) = self.out.barriers.get_mut(k as usize)
+            {
+                fence.covered = control.covers(fence);
+            }
         }
     }
 

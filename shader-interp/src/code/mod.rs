@@ -293,6 +293,9 @@ pub struct BarrierEntry {
     pub semantics: Semantics,
     /// Park registers of lanes that have returned from the shader, at a control barrier.
     pub returned: SmallVec<[u16; 2]>,
+    /// A memory barrier that is executed directly before a control barrier which does as much
+    /// ([`BarrierEntry::covers`]): it does nothing.
+    pub covered: bool,
 }
 
 /// See [`Code::barriers_alone`]. Atomics order others by their semantics, or by fences around them. Fences
@@ -303,7 +306,8 @@ fn barriers_alone<'a>(accesses: impl Iterator<Item = &'a Access>, barriers: &[Ba
         atomics = true;
         synchronises |= !(access.semantics.classes | access.unequal.classes).is_empty();
     }
-    let (fences, controls): (Vec<_>, Vec<_>) = barriers.iter().partition(|entry| entry.execution.is_none());
+    let effective = barriers.iter().filter(|entry| !entry.covered);
+    let (fences, controls): (Vec<_>, Vec<_>) = effective.partition(|entry| entry.execution.is_none());
     let fenced = fences.iter().fold(StorageClasses::empty(), |all, fence| all | fence.semantics.classes);
     let covered = || controls.iter().all(|barrier| barrier.orders_workgroup(fenced));
     let of_subgroups = barriers.iter().any(BarrierEntry::is_of_subgroups);
@@ -321,6 +325,16 @@ impl BarrierEntry {
     fn orders_workgroup(&self, all: StorageClasses) -> bool {
         let Semantics { acquire, release, classes, .. } = self.semantics;
         self.is_workgroup() && self.memory >= Scope::Workgroup && acquire && release && classes.contains(all)
+    }
+
+    /// Whether this control barrier does all that a memory barrier directly before it does: a barrier of
+    /// workgroup memory, which nobody outside of the workgroup accesses, so that a wider scope adds nothing.
+    pub fn covers(&self, fence: &BarrierEntry) -> bool {
+        let (own, other) = (&self.semantics, &fence.semantics);
+        StorageClasses::WORKGROUP.contains(other.classes)
+            && self.orders_workgroup(other.classes)
+            && (own.make_available || !other.make_available)
+            && (own.make_visible || !other.make_visible)
     }
 
     /// A control barrier at which a strand waits for the others of its workgroup.
@@ -440,7 +454,14 @@ mod tests {
 
     fn entry(execution: Option<Scope>, memory: Scope, classes: StorageClasses) -> BarrierEntry {
         let semantics = Semantics { acquire: true, release: true, classes, ..Semantics::RELAXED };
-        BarrierEntry { site: Site(1), execution, memory, semantics, returned: SmallVec::new() }
+        BarrierEntry {
+            site: Site(1),
+            execution,
+            memory,
+            semantics,
+            returned: SmallVec::new(),
+            covered: false,
+        }
     }
 
     fn atomic(classes: StorageClasses) -> Access {
@@ -467,8 +488,32 @@ mod tests {
         assert!(alone(&[plain], &[&nothing]));
         let everything = entry(None, Scope::Device, WORKGROUP | StorageClasses::UNIFORM);
         assert!(!alone(&[plain], &[&everything, &whole]));
+        let covered = BarrierEntry { covered: true, ..fence.clone() };
+        assert!(alone(&[plain, relaxed], &[&covered, &whole]), "it does nothing");
         let near = entry(Some(Scope::Workgroup), Scope::Subgroup, WORKGROUP);
         let of_subgroup = entry(Some(Scope::Subgroup), Scope::Subgroup, StorageClasses::empty());
         assert!(!alone(&[plain], &[&near]) && !alone(&[plain], &[&of_subgroup]));
+    }
+    #[test]
+    fn a_control_barrier_covers_what_it_does_as_well() {
+        let whole = entry(Some(Scope::Workgroup), Scope::Workgroup, WORKGROUP);
+        let covers = |change: &dyn Fn(&mut Semantics), scope| {
+            let mut fence = entry(None, scope, WORKGROUP);
+            change(&mut fence.semantics);
+            whole.covers(&fence)
+        };
+        assert!(covers(&|_| {}, Scope::Device) && covers(&|fence| fence.acquire = false, Scope::Workgroup));
+        assert!(!covers(&|fence| fence.make_available = true, Scope::Workgroup));
+        assert!(!covers(&|fence| fence.make_visible = true, Scope::Workgroup));
+        assert!(!covers(&|fence| fence.classes |= StorageClasses::UNIFORM, Scope::Workgroup));
+        let fence = entry(None, Scope::Workgroup, WORKGROUP);
+        let wide = entry(Some(Scope::Workgroup), Scope::Device, WORKGROUP | StorageClasses::UNIFORM);
+        let buffers = entry(None, Scope::Workgroup, StorageClasses::UNIFORM);
+        assert!(wide.covers(&fence) && !wide.covers(&buffers), "other workgroups access buffers");
+        let releases = Semantics { acquire: false, ..whole.semantics };
+        assert!(!BarrierEntry { semantics: releases, ..whole.clone() }.covers(&fence));
+        let near = entry(Some(Scope::Workgroup), Scope::Subgroup, WORKGROUP);
+        let of_subgroup = entry(Some(Scope::Subgroup), Scope::Workgroup, WORKGROUP);
+        assert!(!near.covers(&fence) && !of_subgroup.covers(&fence));
     }
 }

@@ -381,15 +381,10 @@ macro_rules! define_run {
                         set_vector!(inst.dst, undefined);
                     }
                     Opcode::StoreUndefined => {
-                        if M::MODELLED {
-                            let loads = table::loads_of(&program.shader.origins, vector!(inst.b));
-                            memory.store_undefined(mask, vector!(inst.a), &loads);
-                        }
+                        table::store_undefined(&program.shader.origins, vector!(inst.a), vector!(inst.b), mask, memory);
                     }
                     Opcode::CheckDefined => {
-                        if M::MODELLED {
-                            table::check_defined(&program.shader.origins, vector!(inst.a), inst.imm != 0, mask, memory);
-                        }
+                        table::check_defined(&program.shader.origins, vector!(inst.a), inst.imm != 0, mask, memory);
                     }
                     Opcode::Print => print(context, &program.prints[inst.imm as usize], file!(), mask),
                     Opcode::BufferSize => table::buffer_size(context, entry!(inst.imm), file!(), mask),
@@ -397,7 +392,7 @@ macro_rules! define_run {
                     Opcode::MemoryBarrier => {
                         let barrier = &program.barriers[inst.imm as usize];
                         yield_before!(true, here);
-                        memory.fence(barrier.site, mask, barrier.memory, &barrier.semantics);
+                        table::fence(barrier, mask, memory);
                     }
                     Opcode::ControlBarrier => {
                         let barrier = &program.barriers[inst.imm as usize];

@@ -1,13 +1,15 @@
 //! Memory operations by table entry, private memory and push constants.
 
-use crate::code::{MemoryEntry, Space};
+use crate::code::{BarrierEntry, MemoryEntry, Space};
 use crate::exec::context::Context;
 use crate::ir::{Origin, Origins};
 use crate::pass::defined;
 use pellucid_memory::access::{Access, AtomicOp, Site};
 use pellucid_memory::finding::FindingId;
 use pellucid_memory::raw;
-use pellucid_memory::system::{LANES, LaneAccesses, Lanes, Mask, MemoryView, Notice, Pointers, Trap};
+use pellucid_memory::system::{
+    LANES, LaneAccesses, Lanes, Mask, MemorySystem, MemoryView, Notice, Pointers, Trap,
+};
 use smallvec::SmallVec;
 
 /// The vector registers of a strand.
@@ -301,11 +303,25 @@ pub(crate) fn check_defined<M: LaneAccesses>(
     }
 }
 
-/// The numbers of the sites at which values with these shadows were read; 0 of a defined one.
+/// A memory barrier by the lanes of a mask.
+#[inline(always)]
+pub(crate) fn fence<M: MemorySystem>(barrier: &BarrierEntry, mask: Mask, memory: &mut M) {
+    if !barrier.covered {
+        memory.fence(barrier.site, mask, barrier.memory, &barrier.semantics);
+    }
+}
+
+/// Tells memory which components of the next store nothing has written, and which loads read them.
 #[cold]
-pub(crate) fn loads_of(origins: &Origins, shadow: &Lanes) -> Lanes {
-    let of = |word: u32| origins.get(defined::number(word)).map_or(0, |origin| origin.site.0);
-    Lanes(shadow.0.map(of))
+pub(crate) fn store_undefined<M: MemorySystem>(
+    origins: &Origins,
+    components: &Lanes,
+    shadow: &Lanes,
+    mask: Mask,
+    memory: &mut M,
+) {
+    let load = |word: u32| origins.get(defined::number(word)).map_or(0, |origin| origin.site.0);
+    memory.store_undefined(mask, components, &Lanes(shadow.0.map(load)));
 }
 
 #[cold]
