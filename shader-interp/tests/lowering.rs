@@ -220,3 +220,17 @@ fn lines_count_in_the_source_as_it_was_written() {
     let lines = lines("coherent");
     assert!(!lines.is_empty() && lines.iter().all(|line| line.starts_with("void ")), "{lines:?}");
 }
+
+#[test]
+fn source_that_is_not_utf_8_is_left_out() {
+    let mut words = words("lines");
+    let texts = |words: &[u32]| {
+        let shader = spirv::lower(words, &options()).expect("a shader that is lowered");
+        shader.files.into_iter().map(|file| file.text.is_some()).collect::<Vec<_>>()
+    };
+    assert_eq!(texts(&words), [true]);
+    // What glslang 12 makes of characters beyond ASCII.
+    let at = words.iter().position(|word| word.to_le_bytes() == *b"ersi");
+    words[at.expect("the source's first line")] = u32::from_le_bytes([0xff; 4]);
+    assert_eq!(texts(&words), [false]);
+}

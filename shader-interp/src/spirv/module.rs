@@ -63,7 +63,7 @@ pub(crate) struct Module<'a> {
     /// Word of OpString, by id.
     pub strings: FxHashMap<u32, u32>,
     /// File id and text of OpSource, with continuation.
-    pub sources: Vec<(u32, Option<String>)>,
+    pub sources: Vec<(u32, Option<Vec<u8>>)>,
     /// Language of the first OpSource.
     pub language: SourceLanguage,
     pub decorations: Decorations,
@@ -214,7 +214,7 @@ impl<'a> Module<'a> {
             Op::Source => self.source(i)?,
             Op::SourceContinued => {
                 if let Some((_, Some(text))) = self.sources.last_mut() {
-                    text.push_str(&i.string(1)?.0);
+                    text.extend(i.literal(1)?.0);
                 }
             }
             Op::MemberName => {
@@ -240,7 +240,7 @@ impl<'a> Module<'a> {
             self.language = language;
         }
         if i.len() > 3 {
-            let text = if i.len() > 4 { Some(i.string(4)?.0) } else { None };
+            let text = if i.len() > 4 { Some(i.literal(4)?.0) } else { None };
             self.sources.push((i.id(3)?, text));
         }
         Ok(())
@@ -261,7 +261,12 @@ impl<'a> Module<'a> {
 
     /// The text of an OpString.
     pub fn string(&self, id: u32) -> Option<String> {
+        self.literal(id).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// The bytes of an OpString.
+    pub fn literal(&self, id: u32) -> Option<Vec<u8>> {
         let word = *self.strings.get(&id)?;
-        self.stream.at(word).and_then(|i| i.string(2)).ok().map(|(text, _)| text)
+        self.stream.at(word).and_then(|i| i.literal(2)).ok().map(|(bytes, _)| bytes)
     }
 }

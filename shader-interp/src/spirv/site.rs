@@ -48,7 +48,8 @@ fn written(text: &str) -> &str {
 }
 
 impl Sites {
-    /// A table with site 0 and the files that OpSource names.
+    /// A table with site 0 and the files that OpSource names. Text that is not UTF-8 is not what somebody wrote:
+    /// glslang 12 damages it where there are characters beyond ASCII, and loses lines. It is left out.
     pub fn new(module: &Module<'_>) -> Sites {
         let mut sites = Sites {
             raw: vec![Raw { word: 0, variable: 0, function: 0, source: None, call: 0 }],
@@ -57,7 +58,8 @@ impl Sites {
         for (file, text) in &module.sources {
             let index = sites.file(module, *file);
             if let Some(text) = text {
-                sites.files[index as usize].text = Some(written(text).to_owned());
+                let text = std::str::from_utf8(text).ok();
+                sites.files[index as usize].text = text.map(|text| written(text).to_owned());
             }
         }
         sites
@@ -75,18 +77,20 @@ impl Sites {
     /// Takes up DebugSource (NonSemantic.Shader.DebugInfo.100, 35): file name and, if there, text.
     pub fn debug_source(&mut self, module: &Module<'_>, id: u32, file: u32, text: Option<u32>) {
         let index = self.file(module, file);
-        if let Some(text) = text.and_then(|text| module.string(text)) {
-            self.files[index as usize].text = Some(text);
+        if let Some(text) = text.and_then(|text| module.literal(text)) {
+            self.files[index as usize].text = String::from_utf8(text).ok();
         }
         self.file_of.insert(id, index);
     }
 
     /// DebugSourceContinued (102): more text for the last source.
     pub fn debug_source_continued(&mut self, module: &Module<'_>, text: u32) {
-        if let (Some(SourceFile { text: Some(known), .. }), Some(more)) =
-            (self.files.last_mut(), module.string(text))
+        if let (Some(SourceFile { text: known @ Some(_), .. }), Some(more)) =
+            (self.files.last_mut(), module.literal(text))
         {
-            known.push_str(&more);
+            let mut all = known.take().unwrap_or_default().into_bytes();
+            all.extend(more);
+            *known = String::from_utf8(all).ok();
         }
     }
 

@@ -179,13 +179,20 @@ impl<'a> Instruction<'a> {
         self.words.get(index..).unwrap_or(&[])
     }
 
-    /// A literal string from word `index` on, and the index of the word after it.
+    /// A literal string from word `index` on, and the index of the word after it. What is not UTF-8 is
+    /// replaced.
     pub fn string(&self, index: usize) -> Result<(String, usize), CompileError> {
+        let (bytes, after) = self.literal(index)?;
+        Ok((String::from_utf8_lossy(&bytes).into_owned(), after))
+    }
+
+    /// The bytes of a literal string from word `index` on, and the index of the word after it.
+    pub fn literal(&self, index: usize) -> Result<(Vec<u8>, usize), CompileError> {
         let mut bytes = Vec::new();
         for (k, word) in self.rest(index).iter().enumerate() {
             for byte in word.to_le_bytes() {
                 if byte == 0 {
-                    return Ok((String::from_utf8_lossy(&bytes).into_owned(), index + k + 1));
+                    return Ok((bytes, index + k + 1));
                 }
                 bytes.push(byte);
             }
