@@ -94,10 +94,7 @@ impl Caller {
 
     /// `thread "app", in fill (app.c:41), in main (app.c:80)`.
     pub fn text(&self) -> String {
-        let frames = self.frames();
-        let shown = frames.iter().take(SHOWN).map(|frame| format!(", in {}", frame.text()));
-        let more = if frames.len() > SHOWN { ", ..." } else { "" };
-        format!("thread \"{}\"{}{more}", self.thread, shown.collect::<String>())
+        format!("thread \"{}\"{}", self.thread, text_of(self.frames()))
     }
 
     /// For the report file.
@@ -108,6 +105,15 @@ impl Caller {
         };
         json!({ "thread": &*self.thread, "stack": self.frames().into_iter().map(frame).collect::<Vec<_>>() })
     }
+}
+
+/// `, in fill (app.c:41), in main (app.c:80)`. Functions without names, one below the other in one module, are
+/// told once.
+fn text_of(mut frames: Vec<Frame>) -> String {
+    frames.dedup_by(|next, frame| frame.function.is_none() && next == frame);
+    let more = if frames.len() > SHOWN { ", ..." } else { "" };
+    let shown = frames.iter().take(SHOWN).map(|frame| format!(", in {}", frame.text()));
+    shown.collect::<String>() + more
 }
 
 impl Frame {

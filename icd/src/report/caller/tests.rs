@@ -23,6 +23,21 @@ fn frames_are_the_applications() {
 }
 
 #[test]
+fn functions_without_names_are_told_once() {
+    let unnamed = || Frame { module: "libengine.so".into(), function: None, source: None };
+    let frames = vec![
+        unnamed(),
+        unnamed(),
+        frame("app", "fill"),
+        unnamed(),
+        frame("app", "fill"),
+        frame("app", "fill"),
+    ];
+    let told = ", in libengine.so, in fill (a.c:7), in libengine.so, in fill (a.c:7), ...";
+    assert_eq!(text_of(frames), told, "and a function that calls itself as often as it does");
+}
+
+#[test]
 fn names_are_written_as_in_their_language() {
     for (mangled, name) in [
         ("_ZNK2vk12DeviceDriver11queueSubmitEP9VkQueue_TjPK12VkSubmitInfo", "vk::DeviceDriver::queueSubmit"),
