@@ -273,11 +273,18 @@ pub(crate) fn check_private<M: LaneAccesses>(
 fn outside(offset: &Lanes, by: u32, size: u32, bytes: u32) -> Mask {
     // The last offset that is inside; variables are no smaller than their components.
     let last = size.saturating_sub(bytes);
+    let mut farthest = 0;
+    for x in &offset.0 {
+        farthest = x.wrapping_add(by).max(farthest);
+    }
+    if farthest <= last {
+        return 0;
+    }
     (0..LANES).fold(0, |m, j| m | Mask::from(offset.0[j].wrapping_add(by) > last) << j)
 }
 
 /// A shadow that was loaded for an access outside of its variable: such an access is a finding of its own.
-#[cold]
+#[inline(always)]
 pub(crate) fn defined_outside(entry: &MemoryEntry, offset: &Lanes, immediate: u32, shadow: &mut Lanes) {
     let Space::Private { start, end } = entry.space else { return };
     let by = immediate.wrapping_sub(start);
