@@ -461,8 +461,8 @@ impl MemorySystem for CheckedMemory {
     }
 
     #[cold]
-    fn store_undefined(&mut self, mask: Mask, components: &Lanes, loads: &Lanes) {
-        self.core.report.store_undefined(self.first_lane, mask, components, loads);
+    fn store_undefined(&mut self, mask: Mask, component: u32, loads: &Lanes) {
+        self.core.report.store_undefined(self.first_lane, mask, component, loads);
     }
 
     #[cold]

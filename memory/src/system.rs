@@ -276,11 +276,11 @@ pub trait MemorySystem: LaneAccesses {
         Lanes::ZERO
     }
 
-    /// What the next instruction of the entered subgroup stores nothing has written, where loads are followed:
-    /// of each lane of the mask these components, as [`MemorySystem::read_undefined`] has them. `loads`: the
-    /// numbers of the sites that read it. Only called in the modelled mode.
-    fn store_undefined(&mut self, mask: Mask, components: &Lanes, loads: &Lanes) {
-        let _ = (mask, components, loads);
+    /// Where loads are followed: for this component (from 0 on) of the next access by which each lane of the
+    /// mask stores to workgroup memory it has what nothing has written. `loads`: the numbers of the sites that
+    /// read it, and 0 where it is defined. Only called in the modelled mode.
+    fn store_undefined(&mut self, mask: Mask, component: u32, loads: &Lanes) {
+        let _ = (mask, component, loads);
     }
 
     /// From now on [`MemorySystem::observed`] tells what happens, or it need not any more. Only called in the

@@ -11,6 +11,7 @@ use crate::race::{AgentId, Space};
 use crate::raw::{self, MemoryView};
 use crate::system::{LANES, Lanes, Mask, Pointers};
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 
@@ -53,9 +54,9 @@ pub(super) struct FollowedLoads {
     undefined: BTreeSet<Site>,
     /// Who has with its last load, and which components, as bits.
     readers: Vec<(AgentId, u32)>,
-    /// By the first lane of a subgroup of its lanes what its next store takes from memory that nothing has
-    /// written: the components, and the load that read them. Other subgroups may be before theirs as well.
-    storing: FxHashMap<AgentId, Box<(Mask, Lanes, Lanes)>>,
+    /// What of its next store to workgroup memory an invocation has from memory that nothing has written: the
+    /// component, and the load that read it.
+    storing: FxHashMap<AgentId, SmallVec<[(u32, Site); 4]>>,
     /// By workgroup and byte of its memory what holds a copy of such, and that load.
     copies: FxHashMap<(u32, u64), Site>,
     /// Loads of copies, and the loads by which these were made.
@@ -149,27 +150,29 @@ impl Report {
         access: &Access,
     ) {
         let Some(followed) = &mut self.followed else { return };
-        let storing = followed.storing.remove(&first);
-        if storing.is_none() && followed.copies.is_empty() {
+        if followed.storing.is_empty() && followed.copies.is_empty() {
             return;
         }
         for (lane, component, byte) in Report::bytes_of(place, mask, access) {
-            let by = storing.as_ref().and_then(|storing| {
-                let (lanes, components, loads) = &**storing;
-                let copied = lanes >> lane & 1 == 1 && components.0[lane] >> component.min(31) & 1 == 1;
-                copied.then(|| Site(loads.0[lane]))
-            });
+            let storing = followed.storing.get(&(first + lane as u32));
+            let by = storing.and_then(|all| all.iter().find(|(of, _)| *of == component));
             match by {
-                Some(by) => followed.copies.insert(byte, by),
+                Some(&(_, by)) => followed.copies.insert(byte, by),
                 None => followed.copies.remove(&byte),
             };
         }
+        let stored = |lane: usize| mask >> lane & 1 == 1;
+        (0..LANES).filter(|&lane| stored(lane)).for_each(|lane| {
+            followed.storing.remove(&(first + lane as u32));
+        });
     }
 
     /// See [`crate::system::MemorySystem::store_undefined`].
-    pub(super) fn store_undefined(&mut self, first: AgentId, mask: Mask, components: &Lanes, loads: &Lanes) {
-        if let Some(followed) = &mut self.followed {
-            followed.storing.insert(first, Box::new((mask, components.clone(), loads.clone())));
+    pub(super) fn store_undefined(&mut self, first: AgentId, mask: Mask, component: u32, loads: &Lanes) {
+        let Some(followed) = &mut self.followed else { return };
+        for lane in (0..LANES).filter(|lane| mask >> lane & 1 == 1 && loads.0[*lane] != 0) {
+            let storing = followed.storing.entry(first + lane as u32).or_default();
+            storing.push((component, Site(loads.0[lane])));
         }
     }
 

@@ -95,9 +95,10 @@ impl Generator<'_> {
                 let name = self.compute(Opcode::ReadUndefined, 1, &[])?;
                 self.define(op.results[0], name)
             }
-            OpKind::StoreUndefined => {
-                let operands = [self.value(op.arguments[0])?, self.value(op.arguments[1])?];
-                self.emit_with(Opcode::StoreUndefined, Name::None, &operands, Immediate::Number(0))
+            OpKind::StoreUndefined { component } => {
+                let shadow = self.value(op.arguments[0])?;
+                let component = Immediate::Number(u32::from(*component));
+                self.emit_with(Opcode::StoreUndefined, Name::None, &[shadow], component)
             }
             OpKind::ReadClock(_) => {
                 let name = self.compute(Opcode::ReadClock, 2, &[])?;

@@ -363,8 +363,8 @@ macro_rules! instruction_table {
                 BufferSize(-, -, -, -, -, E)
                 // Check mode: the components that the last load of each lane read undefined, as bits.
                 ReadUndefined(V, -, -, -, -, -)
-                // Check mode: of the next store the undefined components, as bits; a shadow of them.
-                StoreUndefined(-, V, V, -, -, -)
+                // Check mode: a shadow of a component of the next store; which, as a literal.
+                StoreUndefined(-, V, -, -, -, L)
                 // Check mode: a shadow; literal 1: partly defined values count.
                 CheckDefined(-, V, -, -, -, L)
                 // Notes: lanes, number of the finding in `NOTES`, site; an element of descriptors, site.

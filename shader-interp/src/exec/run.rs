@@ -381,7 +381,7 @@ macro_rules! define_run {
                         set_vector!(inst.dst, undefined);
                     }
                     Opcode::StoreUndefined => {
-                        table::store_undefined(&program.shader.origins, vector!(inst.a), vector!(inst.b), mask, memory);
+                        table::store_undefined(&program.shader.origins, vector!(inst.a), inst.imm, mask, memory);
                     }
                     Opcode::CheckDefined => {
                         table::check_defined(&program.shader.origins, vector!(inst.a), inst.imm != 0, mask, memory);

@@ -357,9 +357,12 @@ pub enum OpKind {
     /// Check mode: of each lane the components that its last followed load read and nothing had written, as
     /// bits from the lowest on, the last one for all others. I32.
     ReadUndefined,
-    /// Check mode: of the store that follows, the components that nothing has written, as bits from the lowest
-    /// on, the last one for all others, and a shadow of `pass::defined` of one of them.
-    StoreUndefined,
+    /// Check mode: the argument is a shadow of `pass::defined`, that of a component of the store to workgroup
+    /// memory that follows.
+    StoreUndefined {
+        /// Which component, from 0 on.
+        component: u8,
+    },
     /// Check mode: the lanes whose argument, a shadow of `pass::defined`, is not 0 use a value that nothing
     /// has written.
     CheckDefined {

@@ -318,17 +318,18 @@ pub(crate) fn fence<M: MemorySystem>(barrier: &BarrierEntry, mask: Mask, memory:
     }
 }
 
-/// Tells memory which components of the next store nothing has written, and which loads read them.
+/// Tells memory which lanes' next store has for this component what nothing has written, and which loads read
+/// it.
 #[cold]
 pub(crate) fn store_undefined<M: MemorySystem>(
     origins: &Origins,
-    components: &Lanes,
     shadow: &Lanes,
+    component: u32,
     mask: Mask,
     memory: &mut M,
 ) {
     let load = |word: u32| origins.get(defined::number(word)).map_or(0, |origin| origin.site.0);
-    memory.store_undefined(mask, components, &Lanes(shadow.0.map(load)));
+    memory.store_undefined(mask, component, &Lanes(shadow.0.map(load)));
 }
 
 #[cold]

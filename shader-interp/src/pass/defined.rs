@@ -106,6 +106,15 @@ pub(super) fn instrument(shader: &mut Shader, b: &mut Builder, owners: &mut Vec<
     shader.followed_loads = walk.loads.unwrap_or_default();
 }
 
+/// What one instruction loads of memory that invocations share.
+#[derive(Default)]
+struct SharedLoad {
+    /// Of each component the value and the shadow.
+    components: Vec<(Value, Value)>,
+    /// Whether nothing of it was written.
+    whole: Option<Value>,
+}
+
 struct Walk<'a> {
     b: &'a mut Builder,
     objects: Vec<Option<Followed>>,
@@ -279,18 +288,10 @@ impl Walk<'_> {
 
     /// A store to workgroup memory, which keeps what of it is undefined.
     fn shared_store(&mut self, values: &[Value]) {
-        let mut components: Option<Value> = None;
-        for (k, &value) in values.iter().enumerate() {
-            let Some(shadow) = self.suspect(value) else { continue };
-            let (defined, zero, bit) = (self.is(shadow, 0), self.b.int(0), self.b.int(1 << k.min(31)));
-            let component = self.b.select(defined, zero, bit);
-            components = Some(match components {
-                Some(others) => self.b.alu(Alu::Or, Scalar::I32, &[others, component]),
-                None => component,
-            });
-        }
-        if let (Some(components), Some(shadow)) = (components, self.any(values)) {
-            self.b.op(OpKind::StoreUndefined, &[], &[components, shadow], Site(0));
+        for (component, &value) in (0..).zip(values) {
+            if let Some(shadow) = self.suspect(value) {
+                self.b.op(OpKind::StoreUndefined { component }, &[], &[shadow], Site(0));
+            }
         }
     }
 
@@ -425,8 +426,7 @@ impl Walk<'_> {
     fn loads(&mut self, group: Vec<Node>, site: Site, part: bool) {
         // Of each component: the value, its shadow in memory, and the shadow that names it.
         let mut found: Vec<(Value, Value, Value)> = Vec::new();
-        // The value and the shadow.
-        let mut shared: Vec<(Value, Value)> = Vec::new();
+        let mut shared = SharedLoad::default();
         for node in group {
             let Node::Op(op) = node else { continue };
             let OpKind::Load { place, access } = op.kind else { continue };
@@ -443,9 +443,10 @@ impl Walk<'_> {
                 found.push((result, shadow, here[k]));
             }
         }
-        if !shared.is_empty() {
-            let flag = self.partly(shared.iter().map(|&(_, shadow)| shadow), part);
-            for (result, shadow) in shared {
+        if let Some(whole) = shared.whole {
+            let (zero, partly) = (self.b.int(0), self.b.int(PARTLY));
+            let flag = if part { partly } else { self.b.select(whole, zero, partly) };
+            for (result, shadow) in shared.components {
                 let shadow = self.flagged(shadow, flag);
                 self.set(result, shadow);
             }
@@ -453,7 +454,18 @@ impl Walk<'_> {
         if found.is_empty() {
             return;
         }
-        let flag = self.partly(found.iter().map(|&(_, shadow, _)| shadow), part);
+        let (zero, partly) = (self.b.int(0), self.b.int(PARTLY));
+        let flag = if part || found.len() > LOOKED_AT {
+            partly
+        } else if found.len() > 1 {
+            let least = found[1..].iter().fold(found[0].1, |least, &(_, shadow, _)| {
+                self.b.alu(Alu::UMin, Scalar::I32, &[least, shadow])
+            });
+            let some_defined = self.is(least, 0);
+            self.b.select(some_defined, partly, zero)
+        } else {
+            zero
+        };
         // What was copied along with something defined is named where it is read alone, unless it is to be
         // known which loads of shared memory have read what is used.
         let kept = self.loads.is_some();
@@ -470,24 +482,6 @@ impl Walk<'_> {
         }
     }
 
-    /// [`PARTLY`] if some of the components of one load are defined, by what memory says of each, and 0 if all
-    /// or none are. `part`: the load reads more elsewhere.
-    fn partly(&mut self, mut shadows: impl ExactSizeIterator<Item = Value>, part: bool) -> Value {
-        let (zero, partly) = (self.b.int(0), self.b.int(PARTLY));
-        match shadows.len() {
-            0 => zero,
-            count if part || count > LOOKED_AT => partly,
-            1 => zero,
-            _ => {
-                let first = shadows.next().unwrap_or(zero);
-                let least =
-                    shadows.fold(first, |least, shadow| self.b.alu(Alu::UMin, Scalar::I32, &[least, shadow]));
-                let some_defined = self.is(least, 0);
-                self.b.select(some_defined, partly, zero)
-            }
-        }
-    }
-
     /// The shadow with this for [`PARTLY`]; 0 stays 0.
     fn flagged(&mut self, shadow: Value, flag: Value) -> Value {
         let whole = self.b.int(!PARTLY);
@@ -497,9 +491,8 @@ impl Walk<'_> {
         self.b.select(defined, shadow, flagged)
     }
 
-    /// A load of shared memory, which says itself of which components it read what nothing had written. Adds
-    /// each component and its shadow.
-    fn shared_load(&mut self, results: &[Value], site: Site, found: &mut Vec<(Value, Value)>) {
+    /// A load of shared memory, which says itself of which components it read what nothing had written.
+    fn shared_load(&mut self, results: &[Value], site: Site, load: &mut SharedLoad) {
         if let Some(loads) = self.loads.as_mut().filter(|loads| !loads.contains(&site)) {
             loads.push(site);
         }
@@ -510,8 +503,13 @@ impl Walk<'_> {
             let component = self.b.int(1 << k.min(31));
             let undefined = self.b.alu(Alu::And, Scalar::I32, &[undefined, component]);
             let defined = self.is(undefined, 0);
-            found.push((result, self.b.select(defined, zero, named)));
+            load.components.push((result, self.b.select(defined, zero, named)));
         }
+        let all = self.is(undefined, (0..results.len()).fold(0, |all, k| all | 1 << k.min(31)));
+        load.whole = Some(match load.whole {
+            Some(before) => self.b.alu(Alu::LogicalAnd, Scalar::Bool, &[before, all]),
+            None => all,
+        });
     }
 
     /// What memory says of the component at byte `by` of a place that is followed: 0, a shadow, or [`NEVER`].

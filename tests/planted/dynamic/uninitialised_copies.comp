@@ -20,6 +20,8 @@
 //# case exchanged EXCHANGED
 //# expect uninitialised-read 1
 //# expect uninitialised-read 2
+//# case paired PAIRED
+//# expect uninitialised-read 3
 #version 450
 
 struct Item {
@@ -34,6 +36,9 @@ layout(set = 0, binding = 1, std430) writeonly buffer Output { uint results[]; }
 layout(set = 0, binding = 1, std430) writeonly buffer Items { Item items[]; };
 
 shared Item sorted[64];
+shared uint firsts[64];
+shared uint seconds[64];
+shared uvec2 pairs[64];
 
 void main() {
     uint me = gl_LocalInvocationIndex;
@@ -69,5 +74,12 @@ void main() {
 #endif
 #ifdef EXCHANGED
     results[64u + me] = atomicAdd(sorted[me].unset, 1u);
+#endif
+#ifdef PAIRED
+    uint first = firsts[me];
+    uint second = seconds[me]; // @3
+    pairs[me] = uvec2(first, second);
+    barrier();
+    results[64u + me] = pairs[me].y;
 #endif
 }

@@ -159,7 +159,7 @@ impl OpKind {
             OpKind::Print(_)
             | OpKind::Note(_)
             | OpKind::NoteDiverging
-            | OpKind::StoreUndefined
+            | OpKind::StoreUndefined { .. }
             | OpKind::CheckDefined { .. } => (Fixed, Varying, Varying, Dropped),
         };
         Properties { effect, subgroup, workgroup, undefined }
