@@ -277,8 +277,8 @@ pub trait MemorySystem: LaneAccesses {
     }
 
     /// Where loads are followed: for this component (from 0 on) of the next access by which each lane of the
-    /// mask stores to workgroup memory it has what nothing has written. `loads`: the numbers of the sites that
-    /// read it, and 0 where it is defined. Only called in the modelled mode.
+    /// mask stores to workgroup memory it has what nothing has written. `loads`: the numbers of the sites
+    /// that read it, and 0 where it is defined. Only called in the modelled mode.
     fn store_undefined(&mut self, mask: Mask, component: u32, loads: &Lanes) {
         let _ = (mask, component, loads);
     }

@@ -107,8 +107,8 @@ impl Caller {
     }
 }
 
-/// `, in fill (app.c:41), in main (app.c:80)`. Functions without names, one below the other in one module, are
-/// told once.
+/// `, in fill (app.c:41), in main (app.c:80)`. Functions without names, one below the other in one module,
+/// are told once.
 fn text_of(mut frames: Vec<Frame>) -> String {
     frames.dedup_by(|next, frame| frame.function.is_none() && next == frame);
     let more = if frames.len() > SHOWN { ", ..." } else { "" };

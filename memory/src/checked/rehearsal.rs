@@ -118,7 +118,8 @@ impl Report {
         })
     }
 
-    /// Lanes of the subgroup whose first is `first` load from workgroup memory: of copies it is known who does.
+    /// Lanes of the subgroup whose first is `first` load from workgroup memory: of copies it is known who
+    /// does.
     pub(super) fn load_copies(
         &mut self,
         (site, first): (Site, AgentId),

@@ -48,8 +48,8 @@ fn written(text: &str) -> &str {
 }
 
 impl Sites {
-    /// A table with site 0 and the files that OpSource names. Text that is not UTF-8 is not what somebody wrote:
-    /// glslang 12 damages it where there are characters beyond ASCII, and loses lines. It is left out.
+    /// A table with site 0 and the files that OpSource names. Text that is not UTF-8 is not what somebody
+    /// wrote: glslang 12 damages it where there are characters beyond ASCII, and loses lines. It is left out.
     pub fn new(module: &Module<'_>) -> Sites {
         let mut sites = Sites {
             raw: vec![Raw { word: 0, variable: 0, function: 0, source: None, call: 0 }],
