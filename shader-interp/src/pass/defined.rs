@@ -106,15 +106,6 @@ pub(super) fn instrument(shader: &mut Shader, b: &mut Builder, owners: &mut Vec<
     shader.followed_loads = walk.loads.unwrap_or_default();
 }
 
-/// What one instruction loads of memory that invocations share.
-#[derive(Default)]
-struct SharedLoad {
-    /// Of each component the value and the shadow.
-    components: Vec<(Value, Value)>,
-    /// Whether nothing of it was written.
-    whole: Option<Value>,
-}
-
 struct Walk<'a> {
     b: &'a mut Builder,
     objects: Vec<Option<Followed>>,
@@ -426,7 +417,6 @@ impl Walk<'_> {
     fn loads(&mut self, group: Vec<Node>, site: Site, part: bool) {
         // Of each component: the value, its shadow in memory, and the shadow that names it.
         let mut found: Vec<(Value, Value, Value)> = Vec::new();
-        let mut shared = SharedLoad::default();
         for node in group {
             let Node::Op(op) = node else { continue };
             let OpKind::Load { place, access } = op.kind else { continue };
@@ -434,7 +424,7 @@ impl Walk<'_> {
             let results = op.results.clone();
             self.b.push(Node::Op(op));
             if !matches!(place, Place::Private { .. } | Place::PushConstant { .. }) {
-                self.shared_load(&results, site, &mut shared);
+                self.shared_load(&results, site);
                 continue;
             }
             let Some(here) = self.named(&place, access.size, results.len() as u32, site) else { continue };
@@ -443,18 +433,11 @@ impl Walk<'_> {
                 found.push((result, shadow, here[k]));
             }
         }
-        if let Some(whole) = shared.whole {
-            let (zero, partly) = (self.b.int(0), self.b.int(PARTLY));
-            let flag = if part { partly } else { self.b.select(whole, zero, partly) };
-            for (result, shadow) in shared.components {
-                let shadow = self.flagged(shadow, flag);
-                self.set(result, shadow);
-            }
-        }
         if found.is_empty() {
             return;
         }
-        let (zero, partly) = (self.b.int(0), self.b.int(PARTLY));
+        let zero = self.b.int(0);
+        let partly = self.b.int(PARTLY);
         let flag = if part || found.len() > LOOKED_AT {
             partly
         } else if found.len() > 1 {
@@ -466,33 +449,19 @@ impl Walk<'_> {
         } else {
             zero
         };
-        // What was copied along with something defined is named where it is read alone, unless it is to be
-        // known which loads of shared memory have read what is used.
-        let kept = self.loads.is_some();
-        let mask = self.b.int(if kept { NEVER } else { NEVER | PARTLY });
-        for (result, mut shadow, here) in found {
+        // What was copied along with something defined is named where it is read alone.
+        let mask = self.b.int(NEVER | PARTLY);
+        for (result, shadow, here) in found {
             let here = self.b.alu(Alu::Or, Scalar::I32, &[here, flag]);
-            let unnamed = self.b.alu(Alu::And, Scalar::I32, &[shadow, mask]);
-            let named = self.is(unnamed, 0);
-            if kept {
-                shadow = self.flagged(shadow, flag);
-            }
+            let named = self.b.alu(Alu::And, Scalar::I32, &[shadow, mask]);
+            let named = self.is(named, 0);
             let shadow = self.b.select(named, shadow, here);
             self.set(result, shadow);
         }
     }
 
-    /// The shadow with this for [`PARTLY`]; 0 stays 0.
-    fn flagged(&mut self, shadow: Value, flag: Value) -> Value {
-        let whole = self.b.int(!PARTLY);
-        let whole = self.b.alu(Alu::And, Scalar::I32, &[shadow, whole]);
-        let flagged = self.b.alu(Alu::Or, Scalar::I32, &[whole, flag]);
-        let defined = self.is(shadow, 0);
-        self.b.select(defined, shadow, flagged)
-    }
-
     /// A load of shared memory, which says itself of which components it read what nothing had written.
-    fn shared_load(&mut self, results: &[Value], site: Site, load: &mut SharedLoad) {
+    fn shared_load(&mut self, results: &[Value], site: Site) {
         if let Some(loads) = self.loads.as_mut().filter(|loads| !loads.contains(&site)) {
             loads.push(site);
         }
@@ -503,13 +472,9 @@ impl Walk<'_> {
             let component = self.b.int(1 << k.min(31));
             let undefined = self.b.alu(Alu::And, Scalar::I32, &[undefined, component]);
             let defined = self.is(undefined, 0);
-            load.components.push((result, self.b.select(defined, zero, named)));
+            let shadow = self.b.select(defined, zero, named);
+            self.set(result, shadow);
         }
-        let all = self.is(undefined, (0..results.len()).fold(0, |all, k| all | 1 << k.min(31)));
-        load.whole = Some(match load.whole {
-            Some(before) => self.b.alu(Alu::LogicalAnd, Scalar::Bool, &[before, all]),
-            None => all,
-        });
     }
 
     /// What memory says of the component at byte `by` of a place that is followed: 0, a shadow, or [`NEVER`].

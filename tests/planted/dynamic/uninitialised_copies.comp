@@ -10,7 +10,8 @@
 //# case branched BRANCHED
 //# final results[60] 60 61 62 63 0
 //# case stored STORED
-//# final results[60] 20 1
+//# expect uninitialised-read 1
+//# expect uninitialised-read 2
 //# case used USED
 //# expect uninitialised-read 1
 //# expect uninitialised-read 2
