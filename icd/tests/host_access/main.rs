@@ -537,7 +537,7 @@ fn findings_name_functions_and_lines_of_a_c_program() {
     let at = |part| format!("(late_write.c:{})", line_of(&text, part));
     let known = format!("hand_in {}, in frame {}", at("check(QueueSubmit("), at("    hand_in();"));
     let ways: [(&[&str], &str); 3] =
-        [(&["-g"], &known), (&[], "hand_in (program), in frame (program)"), (&["-s"], "program, in program")];
+        [(&["-g"], &known), (&[], "hand_in (program), in frame (program)"), (&["-s"], "program")];
     for (flags, stack) in ways {
         let program = folder.path().join("program");
         let mut compiler = Command::new("cc");
