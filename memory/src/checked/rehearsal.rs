@@ -47,11 +47,9 @@ impl Overlay {
 }
 
 /// Loads whose undefined values a rehearsal follows to where they are used.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct FollowedLoads {
     loads: FxHashSet<Site>,
-    /// Those that have read what nothing had written.
-    undefined: BTreeSet<Site>,
     /// Who has with its last load, and which components, as bits.
     readers: Vec<(AgentId, u32)>,
     /// What of its next store to workgroup memory an invocation has from memory that nothing has written: the
@@ -59,22 +57,20 @@ pub(super) struct FollowedLoads {
     storing: FxHashMap<AgentId, SmallVec<[(u32, Site); 4]>>,
     /// By workgroup and byte of its memory what holds a copy of such, and that load.
     copies: FxHashMap<(u32, u64), Site>,
-    /// Loads of copies, and the loads by which these were made.
-    copied: BTreeSet<(Site, Site)>,
-    /// The loads whose copies something else than a followed load read.
-    used: BTreeSet<Site>,
+    /// What has come of them.
+    reads: FollowedReads,
 }
 
 /// What came of loads that were followed.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct FollowedReads {
     /// Those that have read what nothing had written.
-    pub undefined: BTreeSet<Site>,
+    undefined: BTreeSet<Site>,
     /// Loads of copies in workgroup memory of what nothing had written, and the loads by which these were
     /// made.
-    pub copied: BTreeSet<(Site, Site)>,
+    copied: BTreeSet<(Site, Site)>,
     /// The loads whose copies an atomic operation read.
-    pub used: BTreeSet<Site>,
+    used: BTreeSet<Site>,
 }
 
 impl FollowedReads {
@@ -100,7 +96,7 @@ impl Report {
         let Some(followed) = self.followed.as_mut().filter(|followed| followed.loads.contains(&site)) else {
             return false;
         };
-        followed.undefined.insert(site);
+        followed.reads.undefined.insert(site);
         followed.readers.push((reader, 1 << component.min(31)));
         true
     }
@@ -134,10 +130,10 @@ impl Report {
         for (lane, component, byte) in Report::bytes_of(place, mask, access) {
             let Some(&by) = followed.copies.get(&byte) else { continue };
             if follows {
-                followed.copied.insert((site, by));
+                followed.reads.copied.insert((site, by));
                 followed.readers.push((first + lane as u32, 1 << component.min(31)));
             } else {
-                followed.used.insert(by);
+                followed.reads.used.insert(by);
             }
         }
     }
@@ -224,24 +220,14 @@ impl CheckedMemory {
         self.rehearse(Some((0, self.options.values)));
         self.core.report.followed = Some(Box::new(FollowedLoads {
             loads: loads.iter().copied().collect(),
-            undefined: BTreeSet::new(),
-            readers: Vec::new(),
-            storing: FxHashMap::default(),
-            copies: FxHashMap::default(),
-            copied: BTreeSet::new(),
-            used: BTreeSet::new(),
+            ..FollowedLoads::default()
         }));
     }
 
     /// The next dispatch counts. What came of the loads that were followed.
     pub fn followed_loads(&mut self) -> FollowedReads {
         self.rehearse(None);
-        let of = |followed: Box<FollowedLoads>| FollowedReads {
-            undefined: followed.undefined,
-            copied: followed.copied,
-            used: followed.used,
-        };
-        self.core.report.followed.take().map(of).unwrap_or_default()
+        self.core.report.followed.take().map(|followed| followed.reads).unwrap_or_default()
     }
 
     /// The next dispatch is a rehearsal with this policy, the `number`-th, from 1 on; `None`: it counts.
