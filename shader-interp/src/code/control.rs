@@ -212,10 +212,14 @@ impl Generator<'_> {
             self.fall_through(Opcode::Park, Name::Park(park), join);
             self.place(join);
             let next = *self.pending.last().unwrap_or(&0);
-            let line = self.here();
-            self.out.back_edges.push((line, next));
-            self.emit_with(Opcode::RepeatJoin, Name::Park(park), &[], Immediate::Label(head))?;
-            self.emit_with(Opcode::Jump, Name::None, &[], Immediate::Label(next))?;
+            if self.turns_count(label) {
+                self.back_edge();
+                self.emit_with(Opcode::RepeatJoin, Name::Park(park), &[], Immediate::Label(head))?;
+                self.emit_with(Opcode::Jump, Name::None, &[], Immediate::Label(next))?;
+            } else {
+                self.emit_with(Opcode::Join, Name::Park(park), &[], Immediate::Label(next))?;
+                self.emit_with(Opcode::Jump, Name::None, &[], Immediate::Label(head))?;
+            }
         }
         if exit_park.is_some() {
             self.pending.pop();
@@ -266,13 +270,23 @@ impl Generator<'_> {
                 let next = self.next_join();
                 self.emit_with(Opcode::Park, Name::Park(park), &[], next)
             }
-            _ => {
-                let line = self.here();
-                let next = *self.pending.last().unwrap_or(&0);
-                self.out.back_edges.push((line, next));
+            _ if self.turns_count(label) => {
+                self.back_edge();
                 self.emit_with(Opcode::Repeat, Name::None, &[], Immediate::Label(head))
             }
+            _ => self.emit_with(Opcode::Jump, Name::None, &[], Immediate::Label(head)),
         }
+    }
+
+    /// Whether the turns of a loop count as back-edges: schedules hang on how many there were.
+    fn turns_count(&self, label: Label) -> bool {
+        self.shader.written_out.binary_search(&label).is_err()
+    }
+
+    /// The next line is a back-edge.
+    fn back_edge(&mut self) {
+        let (line, next) = (self.here(), *self.pending.last().unwrap_or(&0));
+        self.out.back_edges.push((line, next));
     }
 
     fn switch(&mut self, selector: Value, cases: &[(u64, Label)], default: Label) -> Result<()> {

@@ -408,7 +408,10 @@ pub fn generate(mut shader: Shader, options: &CompileOptions) -> Result<Program,
     simplify::simplify(&mut shader);
     let uniformity = uniform::analyse(&shader, options.modelled);
     let plan = plan::plan(&shader, &uniformity);
-    let outline = options.modelled.then(|| Arc::new(ShaderOutline::new(&shader, options.subgroup_size)));
+    let mut rolled = shader.rolled.take();
+    rolled.iter_mut().for_each(|rolled| simplify::simplify(rolled));
+    let told_of = rolled.as_deref().unwrap_or(&shader);
+    let outline = options.modelled.then(|| Arc::new(ShaderOutline::new(told_of, options.subgroup_size)));
     let lowered = lower::lower(&shader, &uniformity, &plan, options)?;
     let mut program = allocate::allocate(lowered)?;
     shader.body = Vec::new();

@@ -379,6 +379,11 @@ pub struct Shader {
     pub origins: Origins,
     /// The plain loads of memory that invocations share that are followed.
     pub followed_loads: Vec<Site>,
+    /// Loops whose turns do not count as back-edges, in ascending order: where no variable has to stay in
+    /// memory, they are written out.
+    pub written_out: Vec<Label>,
+    /// In modelled code, if loops are written out: the shader with these loops, of which findings speak.
+    pub rolled: Option<Box<Shader>>,
     /// Bytes of the push constant block that are used, 0 if none.
     pub push_constant_bytes: u32,
     /// `LocalSize`, after specialization.

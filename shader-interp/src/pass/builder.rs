@@ -14,7 +14,7 @@ use smallvec::{SmallVec, smallvec};
 const MAX_VALUES: usize = 8_000_000;
 
 /// The state of the output while it is written.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Builder {
     /// Types of all values.
     pub values: Vec<Scalar>,

@@ -37,6 +37,18 @@ struct Survey<'a> {
 /// that stay in memory where they are accessed too often. Others than arrays that an index chooses from are
 /// followed as values, which costs nothing where they are complete.
 pub(super) fn find(shader: &Shader, b: &Builder) -> Vec<bool> {
+    let survey = survey(shader, b);
+    let too_many = survey.followed() > MOST;
+    let stays = |state: &State| state.is_complete() || (state.dynamic && too_many);
+    survey.states.iter().map(stays).collect()
+}
+
+/// Whether objects are not followed because they are accessed too often.
+pub(super) fn too_many(shader: &Shader, b: &Builder) -> bool {
+    survey(shader, b).followed() > MOST
+}
+
+fn survey<'a>(shader: &'a Shader, b: &'a Builder) -> Survey<'a> {
     let states = shader.private.iter().map(|object| State {
         region: None,
         written: Vec::new(),
@@ -48,13 +60,22 @@ pub(super) fn find(shader: &Shader, b: &Builder) -> Vec<bool> {
     let mut survey =
         Survey { b, objects: &shader.private, states: states.collect(), open: Vec::new(), regions: 0 };
     survey.region(&shader.body);
-    let done = |state: &State| state.dynamic && !state.early && state.left == 0;
-    let followed = survey.states.iter().filter(|state| state.dynamic && !done(state));
-    let too_many = followed.map(|state| state.accesses).sum::<usize>() > MOST;
-    survey.states.iter().map(|state| done(state) || (state.dynamic && too_many)).collect()
+    survey
+}
+
+impl State {
+    fn is_complete(&self) -> bool {
+        self.dynamic && !self.early && self.left == 0
+    }
 }
 
 impl Survey<'_> {
+    /// Components that are accessed of the objects that stay in memory and are followed.
+    fn followed(&self) -> usize {
+        let followed = self.states.iter().filter(|state| state.dynamic && !state.is_complete());
+        followed.map(|state| state.accesses).sum()
+    }
+
     fn region(&mut self, region: &Region) {
         self.regions += 1;
         self.open.push(self.regions);

@@ -131,18 +131,22 @@ impl Walk<'_> {
 
     fn region(&mut self, nodes: Region) -> Region {
         self.b.open();
-        // Loads by one instruction that are not in a row copy an object part by part.
-        let mut parts: FxHashMap<Site, u32> = FxHashMap::default();
-        let mut last = None;
+        // Loads by one instruction that are not in a row copy an object part by part, if no block is between
+        // them.
+        let mut parts: FxHashMap<(usize, Site), u32> = FxHashMap::default();
+        let (mut last, mut blocks) = (None, 0);
         for node in &nodes {
-            let site = self.load_of(node);
+            blocks += usize::from(!matches!(node, Node::Op(_)));
+            let site = self.load_of(node).map(|site| (blocks, site));
             if let Some(site) = site.filter(|_| site != last) {
                 *parts.entry(site).or_default() += 1;
             }
             last = site;
         }
         let mut nodes = nodes.into_iter().peekable();
+        blocks = 0;
         while let Some(node) = nodes.next() {
+            blocks += usize::from(!matches!(node, Node::Op(_)));
             let Some(site) = self.load_of(&node) else {
                 self.node(node);
                 continue;
@@ -151,7 +155,7 @@ impl Walk<'_> {
             while let Some(next) = nodes.next_if(|next| self.load_of(next) == Some(site)) {
                 group.push(next);
             }
-            self.loads(group, site, parts.get(&site).is_some_and(|&count| count > 1));
+            self.loads(group, site, parts.get(&(blocks, site)).is_some_and(|&count| count > 1));
         }
         self.b.close()
     }

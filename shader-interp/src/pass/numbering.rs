@@ -58,7 +58,7 @@ impl Key {
 pub(crate) type Results = SmallVec<[Value; 2]>;
 
 /// The pure operations that are in scope.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Numbering {
     /// Index of the last operation with a hash.
     last: FxHashMap<u64, u32>,
@@ -67,6 +67,7 @@ pub(crate) struct Numbering {
     open: Vec<Vec<u32>>,
 }
 
+#[derive(Clone)]
 struct Known {
     key: Key,
     results: Results,

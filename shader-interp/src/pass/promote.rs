@@ -2,6 +2,7 @@
 //! scalar of one type each.
 
 use super::builder::Builder;
+use super::unroll::Copies;
 use crate::ir::{Label, Node, Op, OpKind, Place, PrivateObject, Region, Scalar, Shader};
 use rustc_hash::FxHashMap;
 
@@ -36,8 +37,15 @@ impl Plan {
     }
 }
 
-/// Plans promotion, and compacts the objects that stay: the first `kept` ones do.
-pub(crate) fn plan(shader: &mut Shader, builder: &Builder, owners: &[Option<Label>], kept: usize) -> Plan {
+/// Plans promotion, and compacts the objects that stay: the first `kept` ones do. `copies`: of labels that are
+/// copies, what they are copies of.
+pub(crate) fn plan(
+    shader: &mut Shader,
+    builder: &Builder,
+    owners: &[Option<Label>],
+    copies: &Copies,
+    kept: usize,
+) -> Plan {
     let mut plan = Plan { objects: std::mem::take(&mut shader.private), ..Plan::default() };
     let mut next = 0;
     for (k, object) in plan.objects.iter().enumerate() {
@@ -57,7 +65,7 @@ pub(crate) fn plan(shader: &mut Shader, builder: &Builder, owners: &[Option<Labe
             owner[*base as usize..(base + size) as usize].fill(owners[object]);
         }
     }
-    let changes = Changes { loaded: &loaded, owner: &owner };
+    let changes = Changes { loaded: &loaded, owner: &owner, copies };
     changes.region(&shader.body, &mut plan);
     let mut offset = 0;
     for (object, base) in plan.objects.iter().zip(&plan.base) {
@@ -126,6 +134,7 @@ fn survey_op(op: &Op, builder: &Builder, plan: &mut Plan, loaded: &mut [bool]) {
 struct Changes<'a> {
     loaded: &'a [bool],
     owner: &'a [Option<Label>],
+    copies: &'a Copies,
 }
 
 impl Changes<'_> {
@@ -152,7 +161,8 @@ impl Changes<'_> {
                 }
                 Node::Block { label, body, .. } | Node::Loop { label, body, .. } => {
                     let mut inside = self.region(body, plan);
-                    inside.retain(|&slot| self.owner[slot as usize] != Some(*label));
+                    let own = Some(self.copies.get(label).copied().unwrap_or(*label));
+                    inside.retain(|&slot| self.owner[slot as usize] != own);
                     inside.sort_unstable();
                     inside.dedup();
                     if !inside.is_empty() {

@@ -1,5 +1,5 @@
-//! Unrolling, in code for flat memory alone: loops that count a known number of turns are written out where
-//! that makes values of private objects.
+//! Unrolling: loops that count a known number of turns are written out where that makes values of private
+//! objects.
 //!
 //! An object stays in memory if a single access to it is at an offset that is no constant, such as one by the
 //! variable of a loop. Where all such offsets are made of variables of loops that count, and the loops do
@@ -38,6 +38,30 @@ struct Counted {
     next: Values,
 }
 
+/// Of labels of what was written several times: what it is a copy of.
+pub(crate) type Copies = FxHashMap<Label, Label>;
+
+/// Loops that go.
+#[derive(Default)]
+pub(crate) struct Chosen {
+    /// In ascending order, with their turns, and whether they are left where their condition holds.
+    loops: Vec<(Label, u64, bool)>,
+    /// The objects that are to become values.
+    pub objects: Vec<usize>,
+}
+
+impl Chosen {
+    /// The loops' labels, in ascending order.
+    pub fn labels(&self) -> Vec<Label> {
+        self.loops.iter().map(|(label, ..)| *label).collect()
+    }
+
+    /// There are none that are worth it.
+    pub fn is_empty(&self) -> bool {
+        self.loops.is_empty()
+    }
+}
+
 /// What the walk over the tree has found.
 struct Found<'a> {
     b: &'a Builder,
@@ -49,8 +73,11 @@ struct Found<'a> {
     objects: Vec<Option<Labels>>,
 }
 
-/// Writes out loops; false if there are none that are worth it, and nothing has changed.
-pub(crate) fn run(shader: &mut Shader, builder: &mut Builder) -> bool {
+/// Chooses loops, where all values are values that can be.
+pub(crate) fn choose(shader: &Shader, builder: &Builder) -> Chosen {
+    if shader.private.len() > OBJECTS {
+        return Chosen::default();
+    }
     let small = |size: u32| (size <= promote::MAX_BYTES).then(Labels::default);
     let mut found = Found {
         b: builder,
@@ -59,32 +86,51 @@ pub(crate) fn run(shader: &mut Shader, builder: &mut Builder) -> bool {
         counted: FxHashMap::default(),
         objects: shader.private.iter().map(|object| small(object.size)).collect(),
     };
-    if shader.private.len() > OBJECTS {
-        return false;
-    }
     found.region(&shader.body);
     found.accesses(&shader.body);
     let gone = found.choose(&shader.body);
-    if gone.is_empty() {
-        return false;
-    }
-    let how = |label: Label| {
-        let counted = found.counted.get(&label)?;
-        Some((label, (counted.turns, counted.leaves)))
+    let turns = |label: &Label| {
+        let counted = found.counted.get(label)?;
+        Some((*label, counted.turns, counted.leaves))
     };
-    let turns = gone.into_iter().filter_map(how).collect();
+    let mut loops: Vec<_> = gone.iter().filter_map(turns).collect();
+    loops.sort_unstable();
+    let hangs = |loops: &Option<Labels>| {
+        loops.as_ref().is_some_and(|loops| !loops.is_empty() && loops.is_subset(&gone))
+    };
+    let objects = (0..found.objects.len()).filter(|k| hangs(&found.objects[*k])).collect();
+    Chosen { loops, objects }
+}
+
+/// Writes out loops that were chosen in this tree, or in one that was made of it; `None` if they are not built
+/// here as they were there, and the tree is to be forgotten.
+pub(crate) fn write(shader: &mut Shader, builder: &mut Builder, chosen: &Chosen) -> Option<Copies> {
     let body = std::mem::take(&mut shader.body);
     let mut writer = Writer {
-        turns,
+        turns: chosen.loops.iter().map(|&(label, turns, leaves)| (label, (turns, leaves))).collect(),
         renamed: (0..builder.values.len() as u32).map(Value).collect(),
         labels: FxHashMap::default(),
+        copies: Copies::default(),
+        built: Labels::default(),
         b: builder,
     };
     writer.write(&body, false, &mut shader.body);
     for name in &mut shader.names {
         name.value = writer.get(name.value);
     }
-    true
+    (writer.built.len() == chosen.loops.len()).then_some(writer.copies)
+}
+
+/// Of a loop that ends with its repetition, and has one more way out of its body: what it is left by.
+fn way_out(label: Label, body: &Region) -> Option<(Value, bool)> {
+    let mut ways = Ways::default();
+    ways.region(body);
+    let outside = ways.jumps.iter().filter(|to| !ways.inside.contains(to)).count();
+    let repeats = matches!(body.last(), Some(Node::Repeat { label: to, .. }) if *to == label);
+    if !repeats || outside != 2 || ways.fixed {
+        return None;
+    }
+    exit(body, &ways.inside)
 }
 
 impl<'a> Found<'a> {
@@ -118,15 +164,8 @@ impl<'a> Found<'a> {
 
     /// How a loop counts, if it does and may go.
     fn count(&self, label: Label, parameters: &[Value], initial: &Values, body: &Region) -> Option<Counted> {
-        let Some(Node::Repeat { label: to, arguments: next }) = body.last() else { return None };
-        let mut ways = Ways::default();
-        ways.region(body);
-        let outside = ways.jumps.iter().filter(|to| !ways.inside.contains(to)).count();
-        // The exit and the repetition.
-        if *to != label || outside != 2 || ways.fixed {
-            return None;
-        }
-        let (condition, leaves) = exit(body, &ways.inside)?;
+        let Some(Node::Repeat { arguments: next, .. }) = body.last() else { return None };
+        let (condition, leaves) = way_out(label, body)?;
         (0..parameters.len()).find_map(|k| {
             let mut at = self.b.constant_bits(initial[k])?;
             for turns in 0..=TURNS {
@@ -291,8 +330,7 @@ impl Ways {
 fn may_repeat(kind: &OpKind) -> bool {
     match kind {
         OpKind::Load { access, .. } | OpKind::Store { access, .. } => {
-            let told = access.available.is_some() || access.visible.is_some();
-            access.atomic.is_none() && !access.volatile && !told
+            access.atomic.is_none() && !access.volatile
         }
         OpKind::ImageFetch { .. } | OpKind::ImageSample { .. } => true,
         kind => kind.is_droppable(),
@@ -332,6 +370,9 @@ struct Writer<'a> {
     /// What values are in the turn that is written.
     renamed: Vec<Value>,
     labels: FxHashMap<Label, Label>,
+    copies: Copies,
+    /// The loops that are written out and built as they have to be.
+    built: Labels,
 }
 
 impl Writer<'_> {
@@ -369,6 +410,7 @@ impl Writer<'_> {
         if anew {
             let new = self.b.label();
             self.labels.insert(label, new);
+            self.copies.insert(new, label);
         }
         self.to(label)
     }
@@ -423,7 +465,15 @@ impl Writer<'_> {
             Node::Loop { label, parameters, initial, body } => {
                 let mut values = self.values(initial);
                 if let Some(&(turns, leaves)) = self.turns.get(label) {
+                    if way_out(*label, body).is_some_and(|way| way.1 == leaves) {
+                        self.built.insert(*label);
+                    }
                     for turn in 0..=turns {
+                        // Each turn's instructions are executed anew: nothing takes two for one.
+                        if turn > 0 {
+                            let label = self.b.label();
+                            out.push(Node::Block { label, results: Values::new(), body: Region::new() });
+                        }
                         for (parameter, value) in parameters.iter().zip(values) {
                             self.renamed[parameter.0 as usize] = value;
                         }

@@ -154,6 +154,8 @@ fn finish(mut lowerer: Lowerer<'_>, body: Region) -> Result<Shader, CompileError
         push_variable: named.push,
         origins: Origins::default(),
         followed_loads: Vec::new(),
+        written_out: Vec::new(),
+        rolled: None,
         push_constant_bytes: lowerer.push_constant_bytes,
         local_size: lowerer.local_size,
         derivative_group: lowerer.derivative_group,
