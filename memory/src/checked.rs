@@ -403,6 +403,21 @@ impl MemorySystem for CheckedMemory {
         self.synchronise_caches(self.current, scope, semantics, true, true);
     }
 
+    fn fence_at_barrier(&mut self, at: Site, mask: Mask, scope: Scope, semantics: &Semantics) {
+        let operation = operation(at, scope, semantics);
+        // Those who explore look at clocks at any time.
+        let waits = self.core.exploring.is_none() && operation.synchronises();
+        let times = self.times(mask);
+        let Some(group) = self.groups.entered().filter(|_| waits) else {
+            return self.fence(at, mask, scope, semantics);
+        };
+        let before = group.fence(self.first_lane, mask, operation);
+        for (mask, time) in times {
+            self.core.trace.fence(self.current, self.first_lane, mask, time + before, &operation);
+        }
+        self.synchronise_caches(self.current, scope, semantics, true, true);
+    }
+
     fn barrier_arrive(
         &mut self,
         at: Site,
@@ -415,8 +430,7 @@ impl MemorySystem for CheckedMemory {
         self.synchronise_caches(self.current, memory, semantics, true, execution != Scope::Workgroup);
         if execution == Scope::Workgroup {
             if let Some(group) = self.groups.entered() {
-                group.arrived.push((self.first_lane, mask));
-                group.arrival.get_or_insert(operation);
+                group.arrive(self.first_lane, mask, operation);
             }
         } else if let Some(level) = execution.level() {
             let members = self.members(mask);

@@ -254,6 +254,12 @@ pub trait MemorySystem: LaneAccesses {
     /// OpMemoryBarrier by the active lanes.
     fn fence(&mut self, at: Site, mask: Mask, scope: Scope, semantics: &Semantics);
 
+    /// OpMemoryBarrier by the active lanes, whose next operation, memory barriers aside, is an
+    /// OpControlBarrier of their workgroup.
+    fn fence_at_barrier(&mut self, at: Site, mask: Mask, scope: Scope, semantics: &Semantics) {
+        self.fence(at, mask, scope, semantics);
+    }
+
     /// OpControlBarrier reached by the active lanes of the entered subgroup. For `execution` == Subgroup the
     /// barrier completes within this call; for Workgroup it completes at [`MemorySystem::barrier_complete`].
     fn barrier_arrive(

@@ -3,11 +3,11 @@
 use super::core::{Core, class_indices};
 use super::words::workgroup::WorkgroupCells;
 use crate::access::Reference;
-use crate::component::each as each_lane;
 use crate::race::{AgentId, Operation, Record, Time};
 use crate::scope::StorageClasses;
 use crate::system::{Mask, MemoryView};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 #[derive(Clone, Default)]
 pub(super) struct WorkgroupMemory {
@@ -36,15 +36,41 @@ impl WorkgroupMemory {
     }
 }
 
+/// Lanes of a subgroup at the barrier of their workgroup.
+#[derive(Clone)]
+struct Arrived {
+    first: AgentId,
+    mask: Mask,
+    /// The memory barriers that they have executed directly before it, of which their clocks tell nothing.
+    fences: SmallVec<[Operation; 1]>,
+}
+
+impl Arrived {
+    fn members(&self) -> impl Iterator<Item = AgentId> + use<> {
+        let (first, mask) = (self.first, self.mask);
+        (0..32).filter(move |lane| mask >> lane & 1 != 0).map(move |lane| first + lane)
+    }
+
+    /// The memory barriers happen.
+    fn complete(&mut self, core: &mut Core) {
+        if !self.fences.is_empty() {
+            let members: Vec<AgentId> = self.members().collect();
+            self.fences.drain(..).for_each(|fence| core.agents.fence(&members, &fence));
+        }
+    }
+}
+
 /// A workgroup that is running, or the buffers of one that has ended.
 #[derive(Clone, Default)]
 pub(super) struct Group {
     pub memory: WorkgroupMemory,
     pub zeroed: bool,
     pub cells: WorkgroupCells,
-    /// First lane and mask of the subgroups that arrived.
-    pub arrived: Vec<(AgentId, Mask)>,
+    /// The subgroups that arrived.
+    arrived: Vec<Arrived>,
     pub arrival: Option<Operation>,
+    /// Those whose next operation is the barrier, as far as they execute memory barriers before it.
+    arriving: Vec<Arrived>,
     pub barriers: Barriers,
     /// Of the subgroups, by their numbers, as far as they have passed some of their own.
     pub of_subgroups: Vec<Barriers>,
@@ -196,6 +222,7 @@ impl Group {
         self.zeroed = zeroed;
         self.cells.begin(dispatch, (bytes as usize).div_ceil(4).max(1));
         self.arrived.clear();
+        self.arriving.clear();
         self.arrival = None;
         self.barriers = Barriers::default();
         self.of_subgroups.clear();
@@ -211,25 +238,58 @@ impl Group {
         self.of_subgroups[number]
     }
 
+    /// Lanes of a subgroup execute a memory barrier whose next operation is the workgroup's barrier. It
+    /// happens when that completes, or when somebody looks at their clocks. Returns how many they have
+    /// executed before.
+    pub fn fence(&mut self, first: AgentId, mask: Mask, operation: Operation) -> Time {
+        let same = |known: &&mut Arrived| (known.first, known.mask) == (first, mask);
+        let fences = match self.arriving.iter_mut().find(same) {
+            Some(known) => &mut known.fences,
+            None => {
+                self.arriving.push(Arrived { first, mask, fences: SmallVec::new() });
+                let last = self.arriving.len() - 1;
+                &mut self.arriving[last].fences
+            }
+        };
+        fences.push(operation);
+        fences.len() as Time - 1
+    }
+
+    /// Lanes of a subgroup have arrived at the workgroup's barrier.
+    pub fn arrive(&mut self, first: AgentId, mask: Mask, operation: Operation) {
+        let same = |known: &Arrived| (known.first, known.mask) == (first, mask);
+        let fences = match self.arriving.iter().position(same) {
+            Some(k) => self.arriving.swap_remove(k).fences,
+            None => SmallVec::new(),
+        };
+        self.arrived.push(Arrived { first, mask, fences });
+        self.arrival.get_or_insert(operation);
+    }
+
+    /// Has the clocks of all tell of the memory barriers that they have executed.
+    pub fn complete_fences(&mut self, core: &mut Core) {
+        self.arriving.drain(..).for_each(|mut some| some.complete(core));
+        self.arrived.iter_mut().for_each(|some| some.complete(core));
+    }
+
     /// All live invocations of the workgroup, which has `size` of them, have arrived at their barrier.
     pub fn pass_barrier(&mut self, core: &mut Core, workgroup: u32, size: u32) {
         let Some(operation) = self.arrival.take() else { return };
         let first = workgroup.saturating_mul(size);
-        let arrived: u32 = self.arrived.iter().map(|(_, mask)| mask.count_ones()).sum();
+        let arrived: u32 = self.arrived.iter().map(|some| some.mask.count_ones()).sum();
         let instance = core.trace.instance();
-        let time;
-        if arrived == size && {
-            time = core.agents.time(first);
-            core.agents.whole_barrier(workgroup, &operation)
-        } {
+        let fences = self.arrived.first().map(|some| some.fences.clone()).unwrap_or_default();
+        let alike = arrived == size && self.arriving.is_empty();
+        let alike = alike && self.arrived.iter().all(|some| some.fences == fences);
+        if alike && core.agents.whole_barrier(workgroup, &fences, &operation) {
+            let time = core.agents.time(first) - 1;
             core.trace.whole_barrier(workgroup, first, size, time, instance, &operation);
             self.arrived.clear();
             self.barriers.pass(&operation, 1, time);
         } else {
+            self.complete_fences(core);
             let mut members: Vec<AgentId> = Vec::with_capacity(arrived as usize);
-            for (first, mask) in self.arrived.drain(..) {
-                each_lane(mask, |lane| members.push(first + lane as u32));
-            }
+            self.arrived.drain(..).for_each(|some| members.extend(some.members()));
             members.sort_unstable();
             members.dedup();
             let time = members.iter().map(|agent| core.agents.time(*agent)).max().unwrap_or(0);

@@ -267,6 +267,9 @@ impl CheckedMemory {
         let agent = self.agent_of(reader.workgroup, reader.local_index);
         let role = if reader.modifies { Role::Modify } else { Role::Read };
         let kind = self.core.kinds.number(reader.site, reader.access, reader.reference, role);
+        if let Some(group) = self.groups.get_mut(reader.workgroup) {
+            group.complete_fences(&mut self.core);
+        }
         self.core.agents.complete(agent);
         (agent, kind, self.core.agents.clocks(agent).clone())
     }

@@ -31,6 +31,11 @@ impl Operation {
         member(self.class, self.semantics.classes, mask)
     }
 
+    /// Whether another one by the same agents does the same.
+    pub(super) fn is_like(&self, other: &Operation) -> bool {
+        self.class == other.class && self.level == other.level && self.semantics == other.semantics
+    }
+
     /// Whether it orders anything at all.
     #[inline]
     pub fn synchronises(&self) -> bool {
@@ -160,7 +165,7 @@ impl Agents {
     /// Whether release fences of the agent wait for its next atomic write.
     #[inline]
     pub fn has_pending(&self, agent: AgentId) -> bool {
-        self.blocks.get(agent).pending.is_some()
+        self.blocks.fenced(self.blocks.block(agent)) || self.blocks.get(agent).pending.is_some()
     }
 
     /// The agent's present time: accesses are recorded with it.

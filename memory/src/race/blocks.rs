@@ -6,6 +6,7 @@ use super::clocks::{Clocks, Pending};
 use super::topology::AgentId;
 use super::vector_clock::Time;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::cell::Cell;
 use std::sync::Arc;
 
@@ -29,6 +30,17 @@ impl Stored {
             }
         }
         self.time == other.time && same(&self.clocks, &other.clocks) && same(&self.pending, &other.pending)
+    }
+
+    /// Whether the two say the same, copies or not.
+    #[cfg(debug_assertions)]
+    pub fn says(&self, other: &Stored) -> bool {
+        let pending = match (&self.pending, &other.pending) {
+            (Some(own), Some(other)) => own.says(other),
+            (None, None) => true,
+            _ => false,
+        };
+        pending && self.time == other.time && self.clocks == other.clocks
     }
 }
 
@@ -56,11 +68,27 @@ impl Times<'_> {
 }
 
 /// Control barriers of a whole workgroup that its clocks do not tell of yet: only their times have passed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Deferred {
-    /// One of them: all have its scope and semantics.
+    /// The memory barriers that every invocation has executed directly before it, in their order.
+    pub fences: SmallVec<[Operation; 1]>,
+    /// The last of them: all have its scope and semantics.
     pub operation: Operation,
     pub count: u32,
+}
+
+impl Deferred {
+    /// Whether this is another of them.
+    pub fn is_like(&self, fences: &[Operation], operation: &Operation) -> bool {
+        self.operation.is_like(operation)
+            && self.fences.len() == fences.len()
+            && self.fences.iter().zip(fences).all(|(own, other)| own.is_like(other))
+    }
+
+    /// Times that pass with each.
+    pub fn times(&self) -> Time {
+        self.fences.len() as Time + 1
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -216,6 +244,13 @@ impl Blocks {
     /// Whether release fences of one of these agents wait for its next atomic write.
     #[inline(always)]
     pub fn any_pending(&self, block: u32, from: usize, count: usize) -> bool {
-        self.some(block, from, count).iter().any(|stored| stored.pending.is_some())
+        self.fenced(block) || self.some(block, from, count).iter().any(|stored| stored.pending.is_some())
+    }
+
+    /// Whether there are release fences of all agents of a block that its clocks do not tell of yet.
+    #[inline(always)]
+    pub fn fenced(&self, block: u32) -> bool {
+        let deferred = |deferred: &Deferred| !deferred.fences.is_empty();
+        matches!(self.blocks.get(self.place(block)), Some(Block::Alike(_, Some(some))) if deferred(some))
     }
 }

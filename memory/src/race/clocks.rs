@@ -264,6 +264,25 @@ impl Pending {
     }
 }
 
+#[cfg(debug_assertions)]
+impl Pending {
+    /// Whether the two say the same. Release sequences are only counted.
+    pub(super) fn says(&self, other: &Pending) -> bool {
+        let says = |a: &Release, b: &Release| {
+            a.level == b.level
+                && a.classes == b.classes
+                && a.agents == b.agents
+                && a.time == b.time
+                && a.clocks == b.clocks
+        };
+        let releases =
+            |a: &[Release], b: &[Release]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| says(a, b));
+        releases(&self.fences, &other.fences)
+            && releases(&self.barriers, &other.barriers)
+            && self.release_sequences.len() == other.release_sequences.len()
+    }
+}
+
 impl Release {
     fn same(&self, other: &Release) -> bool {
         self.level == other.level

@@ -12,6 +12,10 @@ use super::vector_clock::Time;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
+/// Barriers in a row, each with memory barriers directly before it, that say what more of the same would: what
+/// one delivers the next memory barrier takes in and passes on, by one level of scope at a time.
+const FENCED: u32 = 5;
+
 struct State {
     clocks: Arc<Clocks>,
     pending: Option<Arc<Pending>>,
@@ -119,9 +123,10 @@ impl Agents {
         self.adopt(groups, operation);
     }
 
-    /// One dynamic instance of a control barrier by all agents of workgroup `block`. Returns whether it could
-    /// be computed once for all of them; if not, nothing has happened.
-    pub fn whole_barrier(&mut self, block: u32, operation: &Operation) -> bool {
+    /// One dynamic instance of a control barrier by all agents of workgroup `block`, directly before which
+    /// each has executed these memory barriers. Returns whether it could be computed once for all of them; if
+    /// not, nothing has happened, nor have they.
+    pub fn whole_barrier(&mut self, block: u32, fences: &[Operation], operation: &Operation) -> bool {
         let semantics = operation.semantics;
         let full =
             semantics.acquire && semantics.release && semantics.make_available && semantics.make_visible;
@@ -129,20 +134,21 @@ impl Agents {
         if !full || operation.level != Some(1) {
             return false;
         }
+        fences.iter().for_each(|fence| self.note_semantics(fence.semantics.classes));
         self.note_semantics(semantics.classes);
         let Some((stored, deferred)) = self.blocks.alike(block) else { return false };
-        if stored.pending.is_some() {
-            return false;
-        }
-        match deferred {
-            Some(earlier) if earlier.operation.semantics == semantics => earlier.count += 1,
+        let count = match deferred {
+            Some(earlier) if earlier.is_like(fences, operation) => earlier.count + 1,
             Some(_) => {
                 self.complete_block(block);
-                return self.whole_barrier(block, operation);
+                return self.whole_barrier(block, fences, operation);
             }
-            None => *deferred = Some(Deferred { operation: *operation, count: 1 }),
-        }
-        stored.time += 1;
+            None if fences.is_empty() && stored.pending.is_some() => return false,
+            None => 1,
+        };
+        let latest = Deferred { fences: SmallVec::from_slice(fences), operation: *operation, count };
+        stored.time += latest.times();
+        *deferred = Some(latest);
         if !self.defers {
             self.complete_block(block);
         }
@@ -161,7 +167,11 @@ impl Agents {
     #[inline(never)]
     fn complete_block(&mut self, block: u32) {
         let Some((stored, deferred)) = self.blocks.alike(block) else { return };
-        let Some(Deferred { operation, count }) = deferred.take() else { return };
+        let Some(passed) = deferred.take() else { return };
+        if !passed.fences.is_empty() {
+            return self.complete_fenced(block, &passed);
+        }
+        let Deferred { operation, count, .. } = passed;
         let after = stored.time;
         let known = stored.clocks.take();
         let mut clocks = known.unwrap_or_else(|| self.start());
@@ -182,6 +192,36 @@ impl Agents {
         assert!(clocks == one_by_one, "two barriers say what {count} do: {clocks:?}\n{one_by_one:?}");
         if let Some((stored, _)) = self.blocks.alike(block) {
             stored.clocks = Some(clocks);
+        }
+    }
+
+    /// Barriers with memory barriers before them, the times of which the block has passed.
+    fn complete_fenced(&mut self, block: u32, passed: &Deferred) {
+        let steps = passed.count.min(FENCED);
+        #[cfg(debug_assertions)]
+        let one_by_one = {
+            let mut all = self.clone();
+            all.pass_fenced(block, passed, passed.count);
+            all
+        };
+        self.pass_fenced(block, passed, steps);
+        #[cfg(debug_assertions)]
+        for agent in block * self.blocks.size()..(block + 1) * self.blocks.size() {
+            let (all, last) = (one_by_one.blocks.get(agent), self.blocks.get(agent));
+            assert!(all.says(last), "the last {steps} barriers say what {} do", passed.count);
+        }
+    }
+
+    /// The last `count` of these barriers.
+    fn pass_fenced(&mut self, block: u32, passed: &Deferred, count: u32) {
+        let size = self.blocks.size();
+        let members: Vec<AgentId> = (block * size..(block + 1) * size).collect();
+        if let Some((stored, _)) = self.blocks.alike(block) {
+            stored.time -= count * passed.times();
+        }
+        for _ in 0..count {
+            passed.fences.iter().for_each(|fence| self.fence(&members, fence));
+            self.barrier(&members, 1, &passed.operation);
         }
     }
 

@@ -116,7 +116,23 @@ pub(crate) fn random_case(
                 level: scope.level().map(|l| l as u8),
                 semantics,
             };
-            steps.push(Step::Barrier { members, execution: SCOPES[level], operation });
+            // Some have a memory barrier directly before them, and some of these are executed several times.
+            let fence = (level == 1 && random.chance(30)).then(|| {
+                let (acquire, release) =
+                    random.pick(&[(true, true), (true, true), (true, false), (false, true)]);
+                let level = random.pick(&[Scope::Workgroup, Scope::Device]).level().map(|l| l as u8);
+                Operation {
+                    level,
+                    semantics: self::semantics(random, acquire, release, classes),
+                    ..operation
+                }
+            });
+            let times = if fence.is_some() { random.pick(&[1, 1, 3, 9]) } else { 1 };
+            for _ in 0..times {
+                let fence = fence.iter().map(|fence| (members.clone(), *fence));
+                steps.extend(fence.map(|(members, operation)| Step::Fence { members, operation }));
+                steps.push(Step::Barrier { members: members.clone(), execution: SCOPES[level], operation });
+            }
         } else if dice < 30 {
             let (acquire, release) = random.pick(&[(true, false), (false, true), (true, true)]);
             let semantics = semantics(random, acquire, release, classes);

@@ -4,7 +4,7 @@ use super::isa::Opcode;
 use super::lower::{Generator, Immediate, Name, Result, not_implemented, words};
 use super::plan::Offset;
 use super::{
-    BarrierEntry, ElementIndex, ImageEntry, MatrixEntry, MemoryEntry, NOTES, Pin, PrintEntry, Space,
+    BarrierEntry, ElementIndex, Followed, ImageEntry, MatrixEntry, MemoryEntry, NOTES, Pin, PrintEntry, Space,
 };
 use crate::ir::{GroupFold, GroupKind, ImageOperand, MatrixMulAdd, Op, OpKind, Place, Scalar, Value};
 use crate::ops::image::ImageInstruction;
@@ -44,7 +44,7 @@ impl Generator<'_> {
                     memory: *scope,
                     semantics: *semantics,
                     returned: SmallVec::new(),
-                    covered: false,
+                    followed: Followed::Otherwise,
                 };
                 self.barrier(Opcode::MemoryBarrier, entry)
             }
@@ -62,9 +62,9 @@ impl Generator<'_> {
                     memory: *memory,
                     semantics: *semantics,
                     returned: SmallVec::new(),
-                    covered: false,
+                    followed: Followed::Otherwise,
                 };
-                self.note_covered(&entry);
+                self.note_followed(&entry);
                 self.barrier(Opcode::ControlBarrier, entry)
             }
             OpKind::Print(format) => {
@@ -114,14 +114,18 @@ impl Generator<'_> {
         }
     }
 
-    /// Of the memory barriers that have just been emitted those that do nothing before this control barrier.
-    fn note_covered(&mut self, control: &BarrierEntry) {
+    /// Notes of the memory barriers that have just been emitted that this control barrier follows.
+    fn note_followed(&mut self, control: &BarrierEntry) {
         let last = self.out.lines.iter().rev();
         for line in last.take_while(|line| line.op == Opcode::MemoryBarrier) {
             if let Immediate::Number(k) = line.imm
                 && let Some(fence) = self.out.barriers.get_mut(k as usize)
             {
-                fence.covered = control.covers(fence);
+                fence.followed = match (control.covers(fence), control.is_workgroup()) {
+                    (true, _) => Followed::Covered,
+                    (false, true) => Followed::ByBarrier,
+                    (false, false) => Followed::Otherwise,
+                };
             }
         }
     }

@@ -293,9 +293,19 @@ pub struct BarrierEntry {
     pub semantics: Semantics,
     /// Park registers of lanes that have returned from the shader, at a control barrier.
     pub returned: SmallVec<[u16; 2]>,
-    /// A memory barrier that is executed directly before a control barrier which does as much
-    /// ([`BarrierEntry::covers`]): it does nothing.
-    pub covered: bool,
+    /// What comes directly behind a memory barrier.
+    pub followed: Followed,
+}
+
+/// What is executed directly behind a memory barrier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Followed {
+    /// A control barrier that does as much ([`BarrierEntry::covers`]): it does nothing.
+    Covered,
+    /// A control barrier of the workgroup, behind other memory barriers at most.
+    ByBarrier,
+    /// Anything else.
+    Otherwise,
 }
 
 /// See [`Code::barriers_alone`]. Atomics order others by their semantics, or by fences around them. Fences
@@ -306,7 +316,7 @@ fn barriers_alone<'a>(accesses: impl Iterator<Item = &'a Access>, barriers: &[Ba
         atomics = true;
         synchronises |= !(access.semantics.classes | access.unequal.classes).is_empty();
     }
-    let effective = barriers.iter().filter(|entry| !entry.covered);
+    let effective = barriers.iter().filter(|entry| entry.followed != Followed::Covered);
     let (fences, controls): (Vec<_>, Vec<_>) = effective.partition(|entry| entry.execution.is_none());
     let fenced = fences.iter().fold(StorageClasses::empty(), |all, fence| all | fence.semantics.classes);
     let covered = || controls.iter().all(|barrier| barrier.orders_workgroup(fenced));
@@ -463,7 +473,7 @@ mod tests {
             memory,
             semantics,
             returned: SmallVec::new(),
-            covered: false,
+            followed: Followed::Otherwise,
         }
     }
 
@@ -491,7 +501,7 @@ mod tests {
         assert!(alone(&[plain], &[&nothing]));
         let everything = entry(None, Scope::Device, WORKGROUP | StorageClasses::UNIFORM);
         assert!(!alone(&[plain], &[&everything, &whole]));
-        let covered = BarrierEntry { covered: true, ..fence.clone() };
+        let covered = BarrierEntry { followed: Followed::Covered, ..fence.clone() };
         assert!(alone(&[plain, relaxed], &[&covered, &whole]), "it does nothing");
         let near = entry(Some(Scope::Workgroup), Scope::Subgroup, WORKGROUP);
         let of_subgroup = entry(Some(Scope::Subgroup), Scope::Subgroup, StorageClasses::empty());

@@ -1,6 +1,6 @@
 //! Memory operations by table entry, private memory and push constants.
 
-use crate::code::{BarrierEntry, MemoryEntry, Space};
+use crate::code::{BarrierEntry, Followed, MemoryEntry, Space};
 use crate::exec::context::Context;
 use crate::ir::{Origin, Origins};
 use crate::pass::defined;
@@ -313,8 +313,11 @@ pub(crate) fn check_defined<M: LaneAccesses>(
 /// A memory barrier by the lanes of a mask.
 #[inline(always)]
 pub(crate) fn fence<M: MemorySystem>(barrier: &BarrierEntry, mask: Mask, memory: &mut M) {
-    if !barrier.covered {
-        memory.fence(barrier.site, mask, barrier.memory, &barrier.semantics);
+    let (at, scope, semantics) = (barrier.site, barrier.memory, &barrier.semantics);
+    match barrier.followed {
+        Followed::Covered => {}
+        Followed::ByBarrier => memory.fence_at_barrier(at, mask, scope, semantics),
+        Followed::Otherwise => memory.fence(at, mask, scope, semantics),
     }
 }
 

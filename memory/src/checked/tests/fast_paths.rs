@@ -175,9 +175,32 @@ fn run(seed: u64, only_order: bool, shared: Option<StorageClasses>, alone: Optio
         let mask = choices.pick(&[Mask::MAX, Mask::MAX, 0x0000_ffff, 0x0ff0_0001]);
         let subgroup = random.below(4);
         if let Step::Barrier = step {
-            // By itself, or only with the availability and visibility operations of accesses.
+            // By itself, or only with the availability and visibility operations of accesses; some directly
+            // behind memory barriers, which one way executes at once, the other with the barrier.
             let orders = semantics(true, true, U | W, choices.below(2) == 0);
-            machine.barrier(site, subgroup / 2, Scope::Workgroup, orders);
+            let before: &[&[(Scope, StorageClasses)]] = &[
+                &[],
+                &[(Scope::Workgroup, U | W)],
+                &[(Scope::Device, U)],
+                &[(Scope::Device, U | W), (Scope::Workgroup, W)],
+            ];
+            let before = if fences { choices.pick(before) } else { &[] };
+            let one_way = choices.below(4) == 0;
+            for _ in 0..choices.pick(&[1, 1, 3, 6]) {
+                for first in [subgroup / 2 * 64, subgroup / 2 * 64 + 32] {
+                    machine.enter(first);
+                    for (scope, classes) in before {
+                        let orders = semantics(!one_way, true, *classes, true);
+                        match only_order {
+                            true => machine.memory.fence(Site(7), Mask::MAX, *scope, &orders),
+                            false => machine.memory.fence_at_barrier(Site(7), Mask::MAX, *scope, &orders),
+                        }
+                    }
+                    let scope = Scope::Workgroup;
+                    machine.memory.barrier_arrive(Site(site), Mask::MAX, scope, scope, &orders);
+                }
+                machine.memory.barrier_complete(subgroup / 2);
+            }
             continue;
         }
         if alone.is_some_and(|one| one != subgroup) {

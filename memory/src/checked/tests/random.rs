@@ -126,14 +126,26 @@ fn run(case: &Case, options: CheckOptions, tally: &mut Tally) {
         let site = number as u32 + 1;
         match step {
             Step::Fence { members, operation } => {
+                let (at, scope, semantics) = (Site(site), scope(operation.level), &operation.semantics);
+                // Those who come to their workgroup's barrier next.
+                let arriving = match case.steps.get(number + 1) {
+                    Some(Step::Barrier { members, execution: Scope::Workgroup, .. }) => &members[..],
+                    _ => &[],
+                };
+                let arrive = members.iter().all(|member| arriving.contains(member));
+                if arrive && members.len() == arriving.len() {
+                    for lanes in members.chunk_by(|a, b| a / 3 == b / 3 && a % 3 / 2 == b % 3 / 2) {
+                        let events = lanes.iter().map(|member| Event::fence(who(*member), scope, *semantics));
+                        events.for_each(|event| _ = run.execution.push(event));
+                        let mask = lanes.iter().fold(0, |mask, agent| mask | run.enter(*agent));
+                        run.memory.fence_at_barrier(at, mask, scope, semantics);
+                    }
+                    continue;
+                }
                 for member in members {
-                    run.execution.push(Event::fence(
-                        who(*member),
-                        scope(operation.level),
-                        operation.semantics,
-                    ));
+                    run.execution.push(Event::fence(who(*member), scope, *semantics));
                     let mask = run.enter(*member);
-                    run.memory.fence(Site(site), mask, scope(operation.level), &operation.semantics);
+                    run.memory.fence(at, mask, scope, semantics);
                 }
             }
             Step::Barrier { members, execution, operation } => {
