@@ -12,8 +12,8 @@ use super::vector_clock::Time;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// Barriers in a row, each with memory barriers directly before it, that say what more of the same would: what
-/// one delivers the next memory barrier takes in and passes on, by one level of scope at a time.
+/// Barriers in a row, each with memory barriers directly before it, that say what more of the same would:
+/// what one delivers the next memory barrier takes in and passes on, by one level of scope at a time.
 const FENCED: u32 = 5;
 
 struct State {

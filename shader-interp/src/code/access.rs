@@ -121,11 +121,7 @@ impl Generator<'_> {
             if let Immediate::Number(k) = line.imm
                 && let Some(fence) = self.out.barriers.get_mut(k as usize)
             {
-                fence.followed = match (control.covers(fence), control.is_workgroup()) {
-                    (true, _) => Followed::Covered,
-                    (false, true) => Followed::ByBarrier,
-                    (false, false) => Followed::Otherwise,
-                };
+                fence.followed = control.follows(fence);
             }
         }
     }

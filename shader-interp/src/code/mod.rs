@@ -347,6 +347,15 @@ impl BarrierEntry {
             && (own.make_visible || !other.make_visible)
     }
 
+    /// What this control barrier is to a memory barrier directly before it.
+    fn follows(&self, fence: &BarrierEntry) -> Followed {
+        match (self.covers(fence), self.is_workgroup()) {
+            (true, _) => Followed::Covered,
+            (false, true) => Followed::ByBarrier,
+            (false, false) => Followed::Otherwise,
+        }
+    }
+
     /// A control barrier at which a strand waits for the others of its workgroup.
     pub fn is_workgroup(&self) -> bool {
         self.execution == Some(Scope::Workgroup)

@@ -7,8 +7,8 @@
 //! - [`rewrite`] walks the tree once: values for promoted objects, folding, common subexpressions, constant
 //!   branches, trivial blocks;
 //! - [`unroll`] writes out loops that count, where that makes values of more private objects; [`promote`] and
-//!   [`rewrite`] run once more then. In check mode it runs before [`defined`], on loops that it has chosen in a
-//!   copy;
+//!   [`rewrite`] run once more then. In check mode it runs before [`defined`], on loops that it has chosen in
+//!   a copy;
 //! - [`numbering`] has one operation stand for equal ones, in both passes and in code generation;
 //! - [`dead`] removes block results and loop parameters that carry one value or none, and pure operations
 //!   that nobody uses, numbers values in the order of their definitions and checks that each is defined

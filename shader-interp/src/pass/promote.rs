@@ -37,8 +37,8 @@ impl Plan {
     }
 }
 
-/// Plans promotion, and compacts the objects that stay: the first `kept` ones do. `copies`: of labels that are
-/// copies, what they are copies of.
+/// Plans promotion, and compacts the objects that stay: the first `kept` ones do. `copies`: of labels that
+/// are copies, what they are copies of.
 pub(crate) fn plan(
     shader: &mut Shader,
     builder: &Builder,

@@ -102,8 +102,8 @@ pub(crate) fn choose(shader: &Shader, builder: &Builder) -> Chosen {
     Chosen { loops, objects }
 }
 
-/// Writes out loops that were chosen in this tree, or in one that was made of it; `None` if they are not built
-/// here as they were there, and the tree is to be forgotten.
+/// Writes out loops that were chosen in this tree, or in one that was made of it; `None` if they are not
+/// built here as they were there, and the tree is to be forgotten.
 pub(crate) fn write(shader: &mut Shader, builder: &mut Builder, chosen: &Chosen) -> Option<Copies> {
     let body = std::mem::take(&mut shader.body);
     let mut writer = Writer {
