@@ -267,11 +267,16 @@ impl CheckedMemory {
         let agent = self.agent_of(reader.workgroup, reader.local_index);
         let role = if reader.modifies { Role::Modify } else { Role::Read };
         let kind = self.core.kinds.number(reader.site, reader.access, reader.reference, role);
-        if let Some(group) = self.groups.get_mut(reader.workgroup) {
+        self.complete(agent);
+        (agent, kind, self.core.agents.clocks(agent).clone())
+    }
+
+    /// Has the clocks of an agent tell of all that it has executed.
+    fn complete(&mut self, agent: AgentId) {
+        if let Some(group) = self.groups.get_mut(agent / self.workgroup_size) {
             group.complete_fences(&mut self.core);
         }
         self.core.agents.complete(agent);
-        (agent, kind, self.core.agents.clocks(agent).clone())
     }
 
     /// What a reader of a word with this history may get now, oldest first; and whether it might get
@@ -279,9 +284,7 @@ impl CheckedMemory {
     fn candidates(&mut self, word: &Word, history: &History, reader: &Reader<'_>) -> (Vec<Loaded>, bool) {
         let bytes = reader.bytes;
         let (agent, number, clocks) = self.reading(reader);
-        for entry in history.entries() {
-            self.core.agents.complete(entry.record.agent);
-        }
+        history.entries().iter().for_each(|entry| self.complete(entry.record.agent));
         let core = &self.core;
         let kind = core.kinds.get(number);
         let load = Load {

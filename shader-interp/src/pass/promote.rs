@@ -27,6 +27,9 @@ pub(crate) struct Plan {
     pub jumps: FxHashMap<Label, u32>,
     /// Labels that a switch names.
     pub switched: FxHashMap<Label, ()>,
+    /// Slots of blocks, which have no value behind them.
+    owned: FxHashMap<Label, Vec<u32>>,
+    copies: Copies,
 }
 
 impl Plan {
@@ -34,6 +37,11 @@ impl Plan {
     pub fn slot(&self, object: u32, immediate: u32, size: u32, k: usize) -> Option<u32> {
         let base = self.base[object as usize]?;
         Some(base + immediate - self.objects[object as usize].offset + size * k as u32)
+    }
+
+    /// The slots that belong to a block.
+    pub fn owned(&self, label: Label) -> &[u32] {
+        self.owned.get(self.copies.get(&label).unwrap_or(&label)).map_or(&[], Vec::as_slice)
     }
 }
 
@@ -65,6 +73,10 @@ pub(crate) fn plan(
             owner[*base as usize..(base + size) as usize].fill(owners[object]);
         }
     }
+    for (slot, owner) in (0..).zip(&owner).filter(|(slot, _)| loaded[*slot as usize]) {
+        owner.iter().for_each(|owner| plan.owned.entry(*owner).or_default().push(slot));
+    }
+    plan.copies = copies.clone();
     let changes = Changes { loaded: &loaded, owner: &owner, copies };
     changes.region(&shader.body, &mut plan);
     let mut offset = 0;

@@ -172,6 +172,8 @@ impl Rewriter<'_> {
             if !self.region(body)? {
                 return Ok(false);
             }
+            // What is called again begins anew.
+            self.plan.owned(label).iter().for_each(|slot| self.set_slot(*slot, UNSET));
             if let Some(Node::Leave { arguments, .. }) = last {
                 for (&result, &argument) in results.iter().zip(&arguments) {
                     let value = self.get(argument);

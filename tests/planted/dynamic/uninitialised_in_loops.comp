@@ -13,6 +13,8 @@
 //# expect uninitialised-read 3
 //# case repeated REPEATED
 //# expect uninitialised-read 3
+//# case again AGAIN
+//# expect uninitialised-read 3
 //# case copy COPY
 //# expect uninitialised-read 4
 //# case parameter PARAMETER
@@ -59,6 +61,10 @@ void main() {
     results[32 + me] = when(given[1]);
 #elif defined(REPEATED)
     for (int i = 0; i < given[3]; i++) results[me * 4 + i] = when(i);
+#elif defined(AGAIN)
+    int kept[4];
+    for (int i = 0; i < 4; i++) kept[i] = when(given[i]);
+    for (int i = 0; i < 4; i++) results[me * 4 + i] = kept[3 - i];
 #elif defined(COPY)
     ivec2 pair, copy;
     pair.x = sum;
