@@ -90,6 +90,7 @@ impl Agents {
         }
         members.iter().for_each(|agent| self.complete(*agent));
         let mut groups = self.groups(members);
+        let mut released: Option<Arc<Clocks>> = None;
         for group in &mut groups {
             let agent = group.agents[0];
             let mut clocks = (*group.state.clocks).clone();
@@ -105,6 +106,10 @@ impl Agents {
             if operation.semantics.release
                 && let Some(level) = operation.level
             {
+                if let Some(before) = released.filter(|before| **before == *clocks) {
+                    clocks = before;
+                }
+                released = Some(clocks.clone());
                 pending.fence(Release {
                     level,
                     classes: operation.semantics.classes,
@@ -120,6 +125,8 @@ impl Agents {
             let pending = if pending.is_empty() { None } else { Some(Arc::new(pending)) };
             group.state = State { clocks, pending, time: time + 1 };
         }
+        share_equal_clocks(&mut groups);
+        share_equal_pending(&mut groups);
         self.adopt(groups, operation);
     }
 
