@@ -411,11 +411,28 @@ impl MemorySystem for CheckedMemory {
         let Some(group) = self.groups.entered().filter(|_| waits) else {
             return self.fence(at, mask, scope, semantics);
         };
-        let before = group.fence(self.first_lane, mask, operation);
+        let before = group.fence_before(self.first_lane, mask, operation);
         for (mask, time) in times {
             self.core.trace.fence(self.current, self.first_lane, mask, time + before, &operation);
         }
         self.synchronise_caches(self.current, scope, semantics, true, true);
+    }
+
+    fn fence_behind_barrier(&mut self, at: Site, mask: Mask, scope: Scope, semantics: &Semantics) {
+        let operation = operation(at, scope, semantics);
+        if self.core.exploring.is_none()
+            && operation.synchronises()
+            && let Some(group) = self.groups.entered()
+        {
+            group.fence_behind(self.first_lane, mask, operation);
+        }
+    }
+
+    fn fence_after_barrier(&mut self, at: Site, mask: Mask, scope: Scope, semantics: &Semantics) {
+        match self.core.exploring.is_none() {
+            true => self.synchronise_caches(self.current, scope, semantics, true, true),
+            false => self.fence(at, mask, scope, semantics),
+        }
     }
 
     fn barrier_arrive(

@@ -260,6 +260,17 @@ pub trait MemorySystem: LaneAccesses {
         self.fence(at, mask, scope, semantics);
     }
 
+    /// OpMemoryBarrier that the active lanes will execute directly behind the OpControlBarrier of their
+    /// workgroup at which they arrive next.
+    fn fence_behind_barrier(&mut self, at: Site, mask: Mask, scope: Scope, semantics: &Semantics) {
+        let _ = (at, mask, scope, semantics);
+    }
+
+    /// OpMemoryBarrier by the active lanes, of which [`MemorySystem::fence_behind_barrier`] has told.
+    fn fence_after_barrier(&mut self, at: Site, mask: Mask, scope: Scope, semantics: &Semantics) {
+        self.fence(at, mask, scope, semantics);
+    }
+
     /// OpControlBarrier reached by the active lanes of the entered subgroup. For `execution` == Subgroup the
     /// barrier completes within this call; for Workgroup it completes at [`MemorySystem::barrier_complete`].
     fn barrier_arrive(

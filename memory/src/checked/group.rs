@@ -3,7 +3,7 @@
 use super::core::{Core, class_indices};
 use super::words::workgroup::WorkgroupCells;
 use crate::access::Reference;
-use crate::race::{AgentId, Operation, Record, Time};
+use crate::race::{AgentId, Operation, Record, Time, WholeBarrier};
 use crate::scope::StorageClasses;
 use crate::system::{Mask, MemoryView};
 use rustc_hash::FxHashMap;
@@ -42,7 +42,9 @@ struct Arrived {
     first: AgentId,
     mask: Mask,
     /// The memory barriers that they have executed directly before it, of which their clocks tell nothing.
-    fences: SmallVec<[Operation; 1]>,
+    before: SmallVec<[Operation; 1]>,
+    /// Those that they execute directly behind it: they happen as it completes.
+    behind: SmallVec<[Operation; 1]>,
 }
 
 impl Arrived {
@@ -53,9 +55,9 @@ impl Arrived {
 
     /// The memory barriers happen.
     fn complete(&mut self, core: &mut Core) {
-        if !self.fences.is_empty() {
+        if !self.before.is_empty() {
             let members: Vec<AgentId> = self.members().collect();
-            self.fences.drain(..).for_each(|fence| core.agents.fence(&members, &fence));
+            self.before.drain(..).for_each(|fence| core.agents.fence(&members, &fence));
         }
     }
 }
@@ -128,15 +130,19 @@ impl Barriers {
     }
 
     /// A barrier by all agents was passed at this time, which is at least this one's execution scope wide.
-    fn pass(&mut self, operation: &Operation, level: u8, time: Time) {
-        let semantics = &operation.semantics;
-        if !(semantics.acquire && semantics.release && operation.level >= Some(level)) {
-            return;
-        }
-        for class in class_indices(semantics.classes) {
-            self.alone[class] = time;
-            if semantics.make_available && semantics.make_visible {
-                self.full[class] = time;
+    /// What one of its operations releases another one acquires.
+    fn pass(&mut self, barrier: &WholeBarrier, level: u8, time: Time) {
+        let reaches = |operation: &&Operation| operation.level >= Some(level);
+        let releases = || barrier.before.iter().chain([&barrier.operation]).filter(reaches);
+        let acquires = || [&barrier.operation].into_iter().chain(&barrier.behind).filter(reaches);
+        for release in releases().filter(|operation| operation.semantics.release) {
+            for acquire in acquires().filter(|operation| operation.semantics.acquire) {
+                for class in class_indices(release.semantics.classes & acquire.semantics.classes) {
+                    self.alone[class] = time;
+                    if release.semantics.make_available && acquire.semantics.make_visible {
+                        self.full[class] = time;
+                    }
+                }
             }
         }
     }
@@ -234,35 +240,41 @@ impl Group {
         if self.of_subgroups.len() <= number {
             self.of_subgroups.resize(number + 1, Barriers::default());
         }
-        self.of_subgroups[number].pass(operation, 0, time);
+        self.of_subgroups[number].pass(&WholeBarrier::of(*operation), 0, time);
         self.of_subgroups[number]
+    }
+
+    /// Those of `arriving` that are these lanes.
+    fn arriving(&mut self, first: AgentId, mask: Mask) -> &mut Arrived {
+        let same = |known: &Arrived| (known.first, known.mask) == (first, mask);
+        let place = self.arriving.iter().position(same).unwrap_or(self.arriving.len());
+        if place == self.arriving.len() {
+            self.arriving.push(Arrived { first, mask, before: SmallVec::new(), behind: SmallVec::new() });
+        }
+        &mut self.arriving[place]
     }
 
     /// Lanes of a subgroup execute a memory barrier whose next operation is the workgroup's barrier. It
     /// happens when that completes, or when somebody looks at their clocks. Returns how many they have
     /// executed before.
-    pub fn fence(&mut self, first: AgentId, mask: Mask, operation: Operation) -> Time {
-        let same = |known: &&mut Arrived| (known.first, known.mask) == (first, mask);
-        let fences = match self.arriving.iter_mut().find(same) {
-            Some(known) => &mut known.fences,
-            None => {
-                self.arriving.push(Arrived { first, mask, fences: SmallVec::new() });
-                let last = self.arriving.len() - 1;
-                &mut self.arriving[last].fences
-            }
-        };
-        fences.push(operation);
-        fences.len() as Time - 1
+    pub fn fence_before(&mut self, first: AgentId, mask: Mask, operation: Operation) -> Time {
+        let before = &mut self.arriving(first, mask).before;
+        before.push(operation);
+        before.len() as Time - 1
+    }
+
+    /// Lanes of a subgroup, which arrive now at the workgroup's barrier, will execute a memory barrier
+    /// directly behind it. It happens when the barrier completes.
+    pub fn fence_behind(&mut self, first: AgentId, mask: Mask, operation: Operation) {
+        self.arriving(first, mask).behind.push(operation);
     }
 
     /// Lanes of a subgroup have arrived at the workgroup's barrier.
     pub fn arrive(&mut self, first: AgentId, mask: Mask, operation: Operation) {
+        self.arriving(first, mask);
         let same = |known: &Arrived| (known.first, known.mask) == (first, mask);
-        let fences = match self.arriving.iter().position(same) {
-            Some(k) => self.arriving.swap_remove(k).fences,
-            None => SmallVec::new(),
-        };
-        self.arrived.push(Arrived { first, mask, fences });
+        let place = self.arriving.iter().position(same);
+        self.arrived.extend(place.map(|place| self.arriving.swap_remove(place)));
         self.arrival.get_or_insert(operation);
     }
 
@@ -278,29 +290,43 @@ impl Group {
         let first = workgroup.saturating_mul(size);
         let arrived: u32 = self.arrived.iter().map(|some| some.mask.count_ones()).sum();
         let instance = core.trace.instance();
-        let fences = self.arrived.first().map(|some| some.fences.clone()).unwrap_or_default();
-        let alike = arrived == size && self.arriving.is_empty();
-        let alike = alike && self.arrived.iter().all(|some| some.fences == fences);
-        if alike && core.agents.whole_barrier(workgroup, &fences, &operation) {
-            let time = core.agents.time(first) - 1;
-            core.trace.whole_barrier(workgroup, first, size, time, instance, &operation);
-            self.arrived.clear();
-            self.barriers.pass(&operation, 1, time);
-        } else {
-            self.complete_fences(core);
-            let mut members: Vec<AgentId> = Vec::with_capacity(arrived as usize);
-            self.arrived.drain(..).for_each(|some| members.extend(some.members()));
-            members.sort_unstable();
-            members.dedup();
-            let time = members.iter().map(|agent| core.agents.time(*agent)).max().unwrap_or(0);
-            for lanes in members.chunk_by(|a, b| a / 32 == b / 32) {
-                let mask = lanes.iter().fold(0, |mask, agent| mask | 1 << (agent - lanes[0]));
-                core.trace.barrier(workgroup, lanes[0], mask, time, 1, instance, &operation);
+        let mut barrier = WholeBarrier::of(operation);
+        if let Some(some) = self.arrived.first() {
+            (barrier.before, barrier.behind) = (some.before.clone(), some.behind.clone());
+        }
+        let like = |some: &Arrived| (&some.before, &some.behind) == (&barrier.before, &barrier.behind);
+        let alike = arrived == size && self.arriving.is_empty() && self.arrived.iter().all(like);
+        if alike && core.agents.whole_barrier(workgroup, &barrier) {
+            let after = core.agents.time(first) - barrier.behind.len() as Time;
+            core.trace.whole_barrier(workgroup, first, size, after - 1, instance, &operation);
+            for some in self.arrived.drain(..) {
+                for (time, fence) in (after..).zip(&some.behind) {
+                    core.trace.fence(workgroup, some.first, some.mask, time, fence);
+                }
             }
-            core.agents.barrier(&members, 1, &operation);
-            if members.len() == size as usize {
-                self.barriers.pass(&operation, 1, time);
+            self.barriers.pass(&barrier, 1, after - 1);
+            return;
+        }
+        self.complete_fences(core);
+        let mut members: Vec<AgentId> = Vec::with_capacity(arrived as usize);
+        self.arrived.iter().for_each(|some| members.extend(some.members()));
+        members.sort_unstable();
+        members.dedup();
+        let time = members.iter().map(|agent| core.agents.time(*agent)).max().unwrap_or(0);
+        for lanes in members.chunk_by(|a, b| a / 32 == b / 32) {
+            let mask = lanes.iter().fold(0, |mask, agent| mask | 1 << (agent - lanes[0]));
+            core.trace.barrier(workgroup, lanes[0], mask, time, 1, instance, &operation);
+        }
+        core.agents.barrier(&members, 1, &operation);
+        for some in self.arrived.drain(..) {
+            let members: Vec<AgentId> = some.members().collect();
+            for (time, fence) in (time + 1..).zip(&some.behind) {
+                core.trace.fence(workgroup, some.first, some.mask, time, fence);
+                core.agents.fence(&members, fence);
             }
+        }
+        if members.len() == size as usize {
+            self.barriers.pass(&if alike { barrier } else { WholeBarrier::of(operation) }, 1, time);
         }
     }
 }

@@ -67,28 +67,64 @@ impl Times<'_> {
     }
 }
 
+/// A control barrier of a whole workgroup, and the memory barriers around it that every invocation executes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WholeBarrier {
+    /// The control barrier.
+    pub operation: Operation,
+    /// The memory barriers directly before it, in their order.
+    pub before: SmallVec<[Operation; 1]>,
+    /// Those directly behind it.
+    pub behind: SmallVec<[Operation; 1]>,
+}
+
+impl WholeBarrier {
+    /// A control barrier alone.
+    pub fn of(operation: Operation) -> WholeBarrier {
+        WholeBarrier { operation, before: SmallVec::new(), behind: SmallVec::new() }
+    }
+
+    /// Whether the other one does the same.
+    pub(super) fn is_like(&self, other: &WholeBarrier) -> bool {
+        let like = |own: &[Operation], others: &[Operation]| {
+            own.len() == others.len() && own.iter().zip(others).all(|(own, other)| own.is_like(other))
+        };
+        self.operation.is_like(&other.operation)
+            && like(&self.before, &other.before)
+            && like(&self.behind, &other.behind)
+    }
+
+    /// Whether the control barrier orders, makes available and visible in its workgroup all that it does at
+    /// all.
+    pub(super) fn is_full(&self) -> bool {
+        let semantics = &self.operation.semantics;
+        let full =
+            semantics.acquire && semantics.release && semantics.make_available && semantics.make_visible;
+        full && self.operation.level == Some(1)
+    }
+
+    /// Whether there is no memory barrier.
+    pub(super) fn is_alone(&self) -> bool {
+        self.before.is_empty() && self.behind.is_empty()
+    }
+
+    /// Times that pass with it.
+    pub fn times(&self) -> Time {
+        self.before.len() as Time + 1 + self.behind.len() as Time
+    }
+
+    /// All in their order.
+    pub fn operations(&self) -> impl Iterator<Item = &Operation> {
+        self.before.iter().chain([&self.operation]).chain(&self.behind)
+    }
+}
+
 /// Control barriers of a whole workgroup that its clocks do not tell of yet: only their times have passed.
 #[derive(Clone, Debug)]
 pub(super) struct Deferred {
-    /// The memory barriers that every invocation has executed directly before it, in their order.
-    pub fences: SmallVec<[Operation; 1]>,
-    /// The last of them: all have its scope and semantics.
-    pub operation: Operation,
+    /// The last of them, which all are like.
+    pub barrier: WholeBarrier,
     pub count: u32,
-}
-
-impl Deferred {
-    /// Whether this is another of them.
-    pub fn is_like(&self, fences: &[Operation], operation: &Operation) -> bool {
-        self.operation.is_like(operation)
-            && self.fences.len() == fences.len()
-            && self.fences.iter().zip(fences).all(|(own, other)| own.is_like(other))
-    }
-
-    /// Times that pass with each.
-    pub fn times(&self) -> Time {
-        self.fences.len() as Time + 1
-    }
 }
 
 #[derive(Clone, Debug)]
@@ -250,7 +286,7 @@ impl Blocks {
     /// Whether there are release fences of all agents of a block that its clocks do not tell of yet.
     #[inline(always)]
     pub fn fenced(&self, block: u32) -> bool {
-        let deferred = |deferred: &Deferred| !deferred.fences.is_empty();
+        let deferred = |deferred: &Deferred| !deferred.barrier.is_alone();
         matches!(self.blocks.get(self.place(block)), Some(Block::Alike(_, Some(some))) if deferred(some))
     }
 }

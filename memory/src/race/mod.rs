@@ -65,7 +65,7 @@ mod vector_clock;
 pub(crate) mod tests;
 
 pub use agents::{Agents, Operation};
-pub use blocks::Times;
+pub use blocks::{Times, WholeBarrier};
 pub use cell::{Cell, Dropped, Keep, NOBODY, Nearness};
 pub use clocks::{Clocks, Release};
 pub use explain::{Case, Explanation, Within};

@@ -4,7 +4,7 @@
 //! computed once for all agents whose state is one shared copy.
 
 use super::agents::{Agents, Operation};
-use super::blocks::{Deferred, Stored};
+use super::blocks::{Deferred, Stored, WholeBarrier};
 use super::clocks::{AgentRanges, Clocks, Pending, Release, extend};
 use super::release_sequence::ReleaseSequence;
 use super::topology::{AgentId, Level};
@@ -12,9 +12,10 @@ use super::vector_clock::Time;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// Barriers in a row, each with memory barriers directly before it, that say what more of the same would:
-/// what one delivers the next memory barrier takes in and passes on, by one level of scope at a time.
-const FENCED: u32 = 5;
+/// Like barriers in a row that say what more of the same would, whatever they order and whatever memory
+/// barriers are around them: what one delivers the next one takes in and passes on, by one level of scope at a
+/// time.
+const OTHERS: u32 = 5;
 
 struct State {
     clocks: Arc<Clocks>,
@@ -130,32 +131,26 @@ impl Agents {
         self.adopt(groups, operation);
     }
 
-    /// One dynamic instance of a control barrier by all agents of workgroup `block`, directly before which
-    /// each has executed these memory barriers. Returns whether it could be computed once for all of them; if
-    /// not, nothing has happened, nor have they.
-    pub fn whole_barrier(&mut self, block: u32, fences: &[Operation], operation: &Operation) -> bool {
-        let semantics = operation.semantics;
-        let full =
-            semantics.acquire && semantics.release && semantics.make_available && semantics.make_visible;
-        // Without chains or with a wider scope, or when something is pending, the general way is taken.
-        if !full || operation.level != Some(1) {
+    /// One dynamic instance of a control barrier by all agents of workgroup `block`, and the memory barriers
+    /// around it. Returns whether it could be done once for all of them; if not, nothing has happened.
+    pub fn whole_barrier(&mut self, block: u32, barrier: &WholeBarrier) -> bool {
+        // Of others in a row no number says what more would.
+        if !barrier.is_full() {
             return false;
         }
-        fences.iter().for_each(|fence| self.note_semantics(fence.semantics.classes));
-        self.note_semantics(semantics.classes);
+        barrier.operations().for_each(|operation| self.note_semantics(operation.semantics.classes));
         let Some((stored, deferred)) = self.blocks.alike(block) else { return false };
         let count = match deferred {
-            Some(earlier) if earlier.is_like(fences, operation) => earlier.count + 1,
+            Some(earlier) if earlier.barrier.is_like(barrier) => earlier.count + 1,
             Some(_) => {
                 self.complete_block(block);
-                return self.whole_barrier(block, fences, operation);
+                return self.whole_barrier(block, barrier);
             }
-            None if fences.is_empty() && stored.pending.is_some() => return false,
+            None if barrier.is_alone() && stored.pending.is_some() => return false,
             None => 1,
         };
-        let latest = Deferred { fences: SmallVec::from_slice(fences), operation: *operation, count };
-        stored.time += latest.times();
-        *deferred = Some(latest);
+        stored.time += barrier.times();
+        *deferred = Some(Deferred { barrier: barrier.clone(), count });
         if !self.defers {
             self.complete_block(block);
         }
@@ -175,10 +170,10 @@ impl Agents {
     fn complete_block(&mut self, block: u32) {
         let Some((stored, deferred)) = self.blocks.alike(block) else { return };
         let Some(passed) = deferred.take() else { return };
-        if !passed.fences.is_empty() {
-            return self.complete_fenced(block, &passed);
+        if !passed.barrier.is_alone() {
+            return self.complete_others(block, &passed);
         }
-        let Deferred { operation, count, .. } = passed;
+        let Deferred { barrier: WholeBarrier { operation, .. }, count } = passed;
         let after = stored.time;
         let known = stored.clocks.take();
         let mut clocks = known.unwrap_or_else(|| self.start());
@@ -202,16 +197,16 @@ impl Agents {
         }
     }
 
-    /// Barriers with memory barriers before them, the times of which the block has passed.
-    fn complete_fenced(&mut self, block: u32, passed: &Deferred) {
-        let steps = passed.count.min(FENCED);
+    /// Barriers that are not full, or where something is pending: the times have passed.
+    fn complete_others(&mut self, block: u32, passed: &Deferred) {
+        let steps = passed.count.min(OTHERS);
         #[cfg(debug_assertions)]
         let one_by_one = {
             let mut all = self.clone();
-            all.pass_fenced(block, passed, passed.count);
+            all.pass_others(block, &passed.barrier, passed.count);
             all
         };
-        self.pass_fenced(block, passed, steps);
+        self.pass_others(block, &passed.barrier, steps);
         #[cfg(debug_assertions)]
         for agent in block * self.blocks.size()..(block + 1) * self.blocks.size() {
             let (all, last) = (one_by_one.blocks.get(agent), self.blocks.get(agent));
@@ -220,16 +215,18 @@ impl Agents {
     }
 
     /// The last `count` of these barriers.
-    fn pass_fenced(&mut self, block: u32, passed: &Deferred, count: u32) {
+    fn pass_others(&mut self, block: u32, barrier: &WholeBarrier, count: u32) {
         let size = self.blocks.size();
         let members: Vec<AgentId> = (block * size..(block + 1) * size).collect();
         if let Some((stored, _)) = self.blocks.alike(block) {
-            stored.time -= count * passed.times();
+            stored.time -= count * barrier.times();
         }
         for _ in 0..count {
-            passed.fences.iter().for_each(|fence| self.fence(&members, fence));
-            self.barrier(&members, 1, &passed.operation);
+            barrier.before.iter().for_each(|fence| self.fence(&members, fence));
+            self.barrier(&members, 1, &barrier.operation);
+            barrier.behind.iter().for_each(|fence| self.fence(&members, fence));
         }
+        self.blocks.settle(block);
     }
 
     /// What a full barrier of workgroup `block` at `time` adds to the clocks of its agents.

@@ -48,6 +48,7 @@ fn semantics(random: &mut Random, acquire: bool, release: bool, classes: u32) ->
 }
 
 /// One step of a random execution, for both engines.
+#[derive(Clone)]
 pub(crate) enum Step {
     Access { agent: u32, kind: StaticAccess, locations: LocationSet, reads: Option<usize> },
     Fence { members: Vec<u32>, operation: Operation },
@@ -116,22 +117,24 @@ pub(crate) fn random_case(
                 level: scope.level().map(|l| l as u8),
                 semantics,
             };
-            // Some have a memory barrier directly before them, and some of these are executed several times.
-            let fence = (level == 1 && random.chance(30)).then(|| {
+            // Some have memory barriers directly before or behind them, and some of these are executed several
+            // times.
+            let beside = level == 1 && random.chance(40);
+            let mut fence = || {
+                let chance = beside && random.chance(60);
                 let (acquire, release) =
                     random.pick(&[(true, true), (true, true), (true, false), (false, true)]);
                 let level = random.pick(&[Scope::Workgroup, Scope::Device]).level().map(|l| l as u8);
-                Operation {
-                    level,
-                    semantics: self::semantics(random, acquire, release, classes),
-                    ..operation
-                }
-            });
-            let times = if fence.is_some() { random.pick(&[1, 1, 3, 9]) } else { 1 };
-            for _ in 0..times {
-                let fence = fence.iter().map(|fence| (members.clone(), *fence));
-                steps.extend(fence.map(|(members, operation)| Step::Fence { members, operation }));
-                steps.push(Step::Barrier { members: members.clone(), execution: SCOPES[level], operation });
+                let semantics = self::semantics(random, acquire, release, classes);
+                let operation = Operation { level, semantics, ..operation };
+                chance.then(|| Step::Fence { members: members.clone(), operation })
+            };
+            let (before, behind) = (fence(), fence());
+            let barrier = Step::Barrier { members: members.clone(), execution: SCOPES[level], operation };
+            for _ in 0..if beside { random.pick(&[1, 1, 3, 9]) } else { 1 } {
+                steps.extend(before.iter().cloned());
+                steps.push(barrier.clone());
+                steps.extend(behind.iter().cloned());
             }
         } else if dice < 30 {
             let (acquire, release) = random.pick(&[(true, false), (false, true), (true, true)]);

@@ -3,13 +3,10 @@
 use super::isa::Opcode;
 use super::lower::{Generator, Immediate, Name, Result, not_implemented, words};
 use super::plan::Offset;
-use super::{
-    BarrierEntry, ElementIndex, Followed, ImageEntry, MatrixEntry, MemoryEntry, NOTES, Pin, PrintEntry, Space,
-};
+use super::{ElementIndex, ImageEntry, MatrixEntry, MemoryEntry, NOTES, Pin, PrintEntry, Space};
 use crate::ir::{GroupFold, GroupKind, ImageOperand, MatrixMulAdd, Op, OpKind, Place, Scalar, Value};
 use crate::ops::image::ImageInstruction;
 use pellucid_memory::access::{Access, AtomicOp};
-use pellucid_memory::scope::Scope;
 use smallvec::SmallVec;
 
 type Names = SmallVec<[Name; 8]>;
@@ -37,35 +34,9 @@ impl Generator<'_> {
                 self.memory(Opcode::BufferSize, entry, &[element, result])?;
                 self.define(op.results[0], result)
             }
-            OpKind::MemoryBarrier { scope, semantics } => {
-                let entry = BarrierEntry {
-                    site: op.site,
-                    execution: None,
-                    memory: *scope,
-                    semantics: *semantics,
-                    returned: SmallVec::new(),
-                    followed: Followed::Otherwise,
-                };
-                self.barrier(Opcode::MemoryBarrier, entry)
-            }
+            OpKind::MemoryBarrier { scope, semantics } => self.memory_barrier(op.site, *scope, semantics),
             OpKind::ControlBarrier { execution, memory, semantics } => {
-                match execution {
-                    Scope::Workgroup => self.out.workgroup_barriers = true,
-                    Scope::Subgroup | Scope::Invocation => {}
-                    wider => {
-                        return not_implemented(format!("OpControlBarrier with execution scope {wider:?}"));
-                    }
-                }
-                let entry = BarrierEntry {
-                    site: op.site,
-                    execution: Some(*execution),
-                    memory: *memory,
-                    semantics: *semantics,
-                    returned: SmallVec::new(),
-                    followed: Followed::Otherwise,
-                };
-                self.note_followed(&entry);
-                self.barrier(Opcode::ControlBarrier, entry)
+                self.control_barrier(op.site, *execution, *memory, semantics)
             }
             OpKind::Print(format) => {
                 let mut touched = Names::new();
@@ -112,25 +83,6 @@ impl Generator<'_> {
                 },
             },
         }
-    }
-
-    /// Notes of the memory barriers that have just been emitted that this control barrier follows.
-    fn note_followed(&mut self, control: &BarrierEntry) {
-        let last = self.out.lines.iter().rev();
-        for line in last.take_while(|line| line.op == Opcode::MemoryBarrier) {
-            if let Immediate::Number(k) = line.imm
-                && let Some(fence) = self.out.barriers.get_mut(k as usize)
-            {
-                fence.followed = control.follows(fence);
-            }
-        }
-    }
-
-    fn barrier(&mut self, opcode: Opcode, entry: BarrierEntry) -> Result<()> {
-        self.out.barriers.push(entry);
-        let k = self.out.barriers.len() as u32 - 1;
-        self.out.open_at_barrier.extend(self.open_blocks.iter().map(|(park, end)| (k, *park, *end)));
-        self.emit_with(opcode, Name::None, &[], Immediate::Number(k))
     }
 
     fn entry(&self, op: &Op, access: &Access) -> MemoryEntry {

@@ -20,6 +20,7 @@
 
 mod access;
 mod allocate;
+mod barrier;
 mod control;
 pub mod debug;
 #[allow(clippy::neg_cmp_op_on_partial_ord, clippy::double_comparisons)]
@@ -293,19 +294,23 @@ pub struct BarrierEntry {
     pub semantics: Semantics,
     /// Park registers of lanes that have returned from the shader, at a control barrier.
     pub returned: SmallVec<[u16; 2]>,
-    /// What comes directly behind a memory barrier.
-    pub followed: Followed,
+    /// Of a memory barrier: whether it is beside a control barrier of the workgroup.
+    pub beside: Beside,
+    /// Of a control barrier of the workgroup: the memory barriers directly behind it, by their numbers.
+    pub behind: SmallVec<[u32; 1]>,
 }
 
-/// What is executed directly behind a memory barrier.
+/// Where a memory barrier is, with nothing but others in between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Followed {
-    /// A control barrier that does as much ([`BarrierEntry::covers`]): it does nothing.
+pub enum Beside {
+    /// Directly before a control barrier that does as much ([`BarrierEntry::covers`]): it does nothing.
     Covered,
-    /// A control barrier of the workgroup, behind other memory barriers at most.
-    ByBarrier,
-    /// Anything else.
-    Otherwise,
+    /// Directly before a control barrier of the workgroup.
+    Before,
+    /// Directly behind one: nothing comes to it but what has passed that one.
+    Behind,
+    /// Neither.
+    Apart,
 }
 
 /// See [`Code::barriers_alone`]. Atomics order others by their semantics, or by fences around them. Fences
@@ -316,7 +321,7 @@ fn barriers_alone<'a>(accesses: impl Iterator<Item = &'a Access>, barriers: &[Ba
         atomics = true;
         synchronises |= !(access.semantics.classes | access.unequal.classes).is_empty();
     }
-    let effective = barriers.iter().filter(|entry| entry.followed != Followed::Covered);
+    let effective = barriers.iter().filter(|entry| entry.beside != Beside::Covered);
     let (fences, controls): (Vec<_>, Vec<_>) = effective.partition(|entry| entry.execution.is_none());
     let fenced = fences.iter().fold(StorageClasses::empty(), |all, fence| all | fence.semantics.classes);
     let covered = || controls.iter().all(|barrier| barrier.orders_workgroup(fenced));
@@ -345,15 +350,6 @@ impl BarrierEntry {
             && self.orders_workgroup(other.classes)
             && (own.make_available || !other.make_available)
             && (own.make_visible || !other.make_visible)
-    }
-
-    /// What this control barrier is to a memory barrier directly before it.
-    fn follows(&self, fence: &BarrierEntry) -> Followed {
-        match (self.covers(fence), self.is_workgroup()) {
-            (true, _) => Followed::Covered,
-            (false, true) => Followed::ByBarrier,
-            (false, false) => Followed::Otherwise,
-        }
     }
 
     /// A control barrier at which a strand waits for the others of its workgroup.
@@ -482,7 +478,8 @@ mod tests {
             memory,
             semantics,
             returned: SmallVec::new(),
-            followed: Followed::Otherwise,
+            beside: Beside::Apart,
+            behind: SmallVec::new(),
         }
     }
 
@@ -510,7 +507,7 @@ mod tests {
         assert!(alone(&[plain], &[&nothing]));
         let everything = entry(None, Scope::Device, WORKGROUP | StorageClasses::UNIFORM);
         assert!(!alone(&[plain], &[&everything, &whole]));
-        let covered = BarrierEntry { followed: Followed::Covered, ..fence.clone() };
+        let covered = BarrierEntry { beside: Beside::Covered, ..fence.clone() };
         assert!(alone(&[plain, relaxed], &[&covered, &whole]), "it does nothing");
         let near = entry(Some(Scope::Workgroup), Scope::Subgroup, WORKGROUP);
         let of_subgroup = entry(Some(Scope::Subgroup), Scope::Subgroup, StorageClasses::empty());

@@ -398,7 +398,7 @@ macro_rules! define_run {
                         let barrier = &program.barriers[inst.imm as usize];
                         yield_before!(true, here);
                         let execution = barrier.execution.unwrap_or(Scope::Invocation);
-                        memory.barrier_arrive(barrier.site, mask, execution, barrier.memory, &barrier.semantics);
+                        table::arrive((barrier, execution), &program.barriers, mask, memory);
                         if execution == Scope::Workgroup && !control.alone {
                             stop!(pc, Step::AtBarrier(inst.imm));
                         }

@@ -1,12 +1,13 @@
 //! Memory operations by table entry, private memory and push constants.
 
-use crate::code::{BarrierEntry, Followed, MemoryEntry, Space};
+use crate::code::{BarrierEntry, Beside, MemoryEntry, Space};
 use crate::exec::context::Context;
 use crate::ir::{Origin, Origins};
 use crate::pass::defined;
 use pellucid_memory::access::{Access, AtomicOp, Site};
 use pellucid_memory::finding::FindingId;
 use pellucid_memory::raw;
+use pellucid_memory::scope::Scope;
 use pellucid_memory::system::{
     LANES, LaneAccesses, Lanes, Mask, MemorySystem, MemoryView, Notice, Pointers, Trap,
 };
@@ -314,11 +315,26 @@ pub(crate) fn check_defined<M: LaneAccesses>(
 #[inline(always)]
 pub(crate) fn fence<M: MemorySystem>(barrier: &BarrierEntry, mask: Mask, memory: &mut M) {
     let (at, scope, semantics) = (barrier.site, barrier.memory, &barrier.semantics);
-    match barrier.followed {
-        Followed::Covered => {}
-        Followed::ByBarrier => memory.fence_at_barrier(at, mask, scope, semantics),
-        Followed::Otherwise => memory.fence(at, mask, scope, semantics),
+    match barrier.beside {
+        Beside::Covered => {}
+        Beside::Before => memory.fence_at_barrier(at, mask, scope, semantics),
+        Beside::Behind => memory.fence_after_barrier(at, mask, scope, semantics),
+        Beside::Apart => memory.fence(at, mask, scope, semantics),
     }
+}
+
+/// Lanes of a mask arrive at a control barrier of this execution scope.
+#[inline(always)]
+pub(crate) fn arrive<M: MemorySystem>(
+    (barrier, execution): (&BarrierEntry, Scope),
+    all: &[BarrierEntry],
+    mask: Mask,
+    memory: &mut M,
+) {
+    for fence in barrier.behind.iter().filter_map(|&fence| all.get(fence as usize)) {
+        memory.fence_behind_barrier(fence.site, mask, fence.memory, &fence.semantics);
+    }
+    memory.barrier_arrive(barrier.site, mask, execution, barrier.memory, &barrier.semantics);
 }
 
 /// Tells memory which lanes' next store has for this component what nothing has written, and which loads read

@@ -176,30 +176,48 @@ fn run(seed: u64, only_order: bool, shared: Option<StorageClasses>, alone: Optio
         let subgroup = random.below(4);
         if let Step::Barrier = step {
             // By itself, or only with the availability and visibility operations of accesses; some directly
-            // behind memory barriers, which one way executes at once, the other with the barrier.
+            // between memory barriers, which one way executes at once, the other with the barrier.
             let orders = semantics(true, true, U | W, choices.below(2) == 0);
-            let before: &[&[(Scope, StorageClasses)]] = &[
+            let beside: &[&[(Scope, StorageClasses)]] = &[
+                &[],
                 &[],
                 &[(Scope::Workgroup, U | W)],
                 &[(Scope::Device, U)],
                 &[(Scope::Device, U | W), (Scope::Workgroup, W)],
             ];
-            let before = if fences { choices.pick(before) } else { &[] };
+            let mut some = || if fences { choices.pick(beside) } else { &[] };
+            let (before, behind) = (some(), some());
             let one_way = choices.below(4) == 0;
+            let (releases, acquires) =
+                (|of| semantics(!one_way, true, of, true), |of| semantics(true, !one_way, of, true));
             for _ in 0..choices.pick(&[1, 1, 3, 6]) {
                 for first in [subgroup / 2 * 64, subgroup / 2 * 64 + 32] {
                     machine.enter(first);
                     for (scope, classes) in before {
-                        let orders = semantics(!one_way, true, *classes, true);
+                        let (memory, orders) = (&mut machine.memory, releases(*classes));
                         match only_order {
-                            true => machine.memory.fence(Site(7), Mask::MAX, *scope, &orders),
-                            false => machine.memory.fence_at_barrier(Site(7), Mask::MAX, *scope, &orders),
+                            true => memory.fence(Site(7), Mask::MAX, *scope, &orders),
+                            false => memory.fence_at_barrier(Site(7), Mask::MAX, *scope, &orders),
                         }
+                    }
+                    for (scope, classes) in behind.iter().filter(|_| !only_order) {
+                        let orders = acquires(*classes);
+                        machine.memory.fence_behind_barrier(Site(8), Mask::MAX, *scope, &orders);
                     }
                     let scope = Scope::Workgroup;
                     machine.memory.barrier_arrive(Site(site), Mask::MAX, scope, scope, &orders);
                 }
                 machine.memory.barrier_complete(subgroup / 2);
+                for first in [subgroup / 2 * 64, subgroup / 2 * 64 + 32] {
+                    machine.enter(first);
+                    for (scope, classes) in behind {
+                        let (memory, orders) = (&mut machine.memory, acquires(*classes));
+                        match only_order {
+                            true => memory.fence(Site(8), Mask::MAX, *scope, &orders),
+                            false => memory.fence_after_barrier(Site(8), Mask::MAX, *scope, &orders),
+                        }
+                    }
+                }
             }
             continue;
         }

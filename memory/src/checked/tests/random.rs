@@ -96,6 +96,15 @@ impl Run {
     }
 }
 
+/// Whether a step is a barrier of the workgroup by these members.
+fn meet_at(step: &Step, who: &[u32]) -> bool {
+    matches!(step, Step::Barrier { members, execution: Scope::Workgroup, .. } if members[..] == *who)
+}
+
+fn subgroups(members: &[u32]) -> impl Iterator<Item = &[u32]> {
+    members.chunk_by(|a, b| a / 3 == b / 3 && a % 3 / 2 == b % 3 / 2)
+}
+
 fn run(case: &Case, options: CheckOptions, tally: &mut Tally) {
     let mut memory = CheckedMemory::new(options);
     let mut semantics = Vec::new();
@@ -127,18 +136,17 @@ fn run(case: &Case, options: CheckOptions, tally: &mut Tally) {
         match step {
             Step::Fence { members, operation } => {
                 let (at, scope, semantics) = (Site(site), scope(operation.level), &operation.semantics);
-                // Those who come to their workgroup's barrier next.
-                let arriving = match case.steps.get(number + 1) {
-                    Some(Step::Barrier { members, execution: Scope::Workgroup, .. }) => &members[..],
-                    _ => &[],
-                };
-                let arrive = members.iter().all(|member| arriving.contains(member));
-                if arrive && members.len() == arriving.len() {
-                    for lanes in members.chunk_by(|a, b| a / 3 == b / 3 && a % 3 / 2 == b % 3 / 2) {
+                let behind = number.checked_sub(1).is_some_and(|last| meet_at(&case.steps[last], members));
+                let before = case.steps.get(number + 1).is_some_and(|next| meet_at(next, members));
+                if behind || before {
+                    for lanes in subgroups(members) {
                         let events = lanes.iter().map(|member| Event::fence(who(*member), scope, *semantics));
                         events.for_each(|event| _ = run.execution.push(event));
                         let mask = lanes.iter().fold(0, |mask, agent| mask | run.enter(*agent));
-                        run.memory.fence_at_barrier(at, mask, scope, semantics);
+                        match behind {
+                            true => run.memory.fence_after_barrier(at, mask, scope, semantics),
+                            false => run.memory.fence_at_barrier(at, mask, scope, semantics),
+                        }
                     }
                     continue;
                 }
@@ -156,8 +164,14 @@ fn run(case: &Case, options: CheckOptions, tally: &mut Tally) {
                         Event::barrier(who(*member), instance, scope(operation.level), operation.semantics);
                     run.execution.push(event);
                 }
-                for lanes in members.chunk_by(|a, b| a / 3 == b / 3 && a % 3 / 2 == b % 3 / 2) {
+                for lanes in subgroups(members) {
                     let mask = lanes.iter().fold(0, |mask, agent| mask | run.enter(*agent));
+                    if let Some(Step::Fence { members: others, operation }) = case.steps.get(number + 1)
+                        && meet_at(step, others)
+                    {
+                        let (at, scope) = (Site(site + 1), scope(operation.level));
+                        run.memory.fence_behind_barrier(at, mask, scope, &operation.semantics);
+                    }
                     run.memory.barrier_arrive(
                         Site(site),
                         mask,

@@ -65,7 +65,7 @@ impl Online {
         if let (Topology::Dispatch { workgroup, .. }, [first, ..], 1) =
             (self.agents.topology(), members, execution)
             && members.len() == *workgroup as usize
-            && self.agents.whole_barrier(first / *workgroup, &[], operation)
+            && self.agents.whole_barrier(first / *workgroup, &WholeBarrier::of(*operation))
         {
             return;
         }
