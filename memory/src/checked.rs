@@ -429,10 +429,15 @@ impl MemorySystem for CheckedMemory {
     }
 
     fn fence_after_barrier(&mut self, at: Site, mask: Mask, scope: Scope, semantics: &Semantics) {
-        match self.core.exploring.is_none() {
-            true => self.synchronise_caches(self.current, scope, semantics, true, true),
-            false => self.fence(at, mask, scope, semantics),
+        let operation = operation(at, scope, semantics);
+        if self.core.exploring.is_some() || !operation.synchronises() {
+            return self.fence(at, mask, scope, semantics);
         }
+        // Clocks and times tell of it already.
+        for (mask, time) in self.times(mask) {
+            self.core.trace.fence(self.current, self.first_lane, mask, time - 1, &operation);
+        }
+        self.synchronise_caches(self.current, scope, semantics, true, true);
     }
 
     fn barrier_arrive(

@@ -297,14 +297,10 @@ impl Group {
         let like = |some: &Arrived| (&some.before, &some.behind) == (&barrier.before, &barrier.behind);
         let alike = arrived == size && self.arriving.is_empty() && self.arrived.iter().all(like);
         if alike && core.agents.whole_barrier(workgroup, &barrier) {
-            let after = core.agents.time(first) - barrier.behind.len() as Time;
-            core.trace.whole_barrier(workgroup, first, size, after - 1, instance, &operation);
-            for some in self.arrived.drain(..) {
-                for (time, fence) in (after..).zip(&some.behind) {
-                    core.trace.fence(workgroup, some.first, some.mask, time, fence);
-                }
-            }
-            self.barriers.pass(&barrier, 1, after - 1);
+            let time = core.agents.time(first) - barrier.behind.len() as Time - 1;
+            core.trace.whole_barrier(workgroup, first, size, time, instance, &operation);
+            self.arrived.clear();
+            self.barriers.pass(&barrier, 1, time);
             return;
         }
         self.complete_fences(core);
@@ -320,10 +316,7 @@ impl Group {
         core.agents.barrier(&members, 1, &operation);
         for some in self.arrived.drain(..) {
             let members: Vec<AgentId> = some.members().collect();
-            for (time, fence) in (time + 1..).zip(&some.behind) {
-                core.trace.fence(workgroup, some.first, some.mask, time, fence);
-                core.agents.fence(&members, fence);
-            }
+            some.behind.iter().for_each(|fence| core.agents.fence(&members, fence));
         }
         if members.len() == size as usize {
             self.barriers.pass(&if alike { barrier } else { WholeBarrier::of(operation) }, 1, time);
