@@ -12,9 +12,8 @@ use super::vector_clock::Time;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// Like barriers in a row that say what more of the same would, whatever they order and whatever memory
-/// barriers are around them: what one delivers the next one takes in and passes on, by one level of scope at a
-/// time.
+/// Like barriers in a row that say what more of the same would, whatever memory barriers are around them:
+/// what one delivers the next one takes in and passes on, by one level of scope at a time.
 const OTHERS: u32 = 5;
 
 struct State {

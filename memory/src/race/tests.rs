@@ -117,8 +117,8 @@ pub(crate) fn random_case(
                 level: scope.level().map(|l| l as u8),
                 semantics,
             };
-            // Some have memory barriers directly before or behind them, and some of these are executed several
-            // times.
+            // Some have memory barriers directly before or behind them, and some of these are executed
+            // several times.
             let beside = level == 1 && random.chance(40);
             let mut fence = || {
                 let chance = beside && random.chance(60);
