@@ -255,8 +255,8 @@ impl Group {
     }
 
     /// Lanes of a subgroup execute a memory barrier whose next operation is the workgroup's barrier. It
-    /// happens when that completes, or when somebody looks at their clocks. Returns how many they have
-    /// executed before.
+    /// happens when that completes, or when somebody looks at their clocks. Returns how many of these they
+    /// have executed before.
     pub fn fence_before(&mut self, first: AgentId, mask: Mask, operation: Operation) -> Time {
         let before = &mut self.arriving(first, mask).before;
         before.push(operation);

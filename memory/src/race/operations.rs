@@ -196,7 +196,7 @@ impl Agents {
         }
     }
 
-    /// Barriers that are not full, or where something is pending: the times have passed.
+    /// Barriers with memory barriers around them: the times have passed.
     fn complete_others(&mut self, block: u32, passed: &Deferred) {
         let steps = passed.count.min(OTHERS);
         #[cfg(debug_assertions)]
