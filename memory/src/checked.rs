@@ -274,9 +274,24 @@ impl CheckedMemory {
     }
 
     fn members(&self, mask: Mask) -> smallvec::SmallVec<[AgentId; 32]> {
-        let mut members = smallvec::SmallVec::new();
-        each_lane(mask, |lane| members.push(self.first_lane + lane as u32));
-        members
+        group::members(self.first_lane, mask)
+    }
+
+    /// A memory barrier, in the trace and in the caches of a machine. `at`: the time when it happens, by the
+    /// lanes' present one.
+    fn trace_fence(&mut self, mask: Mask, operation: &Operation, at: impl Fn(Time) -> Time) {
+        for (mask, time) in self.times(mask) {
+            self.core.trace.fence(self.current, self.first_lane, mask, at(time), operation);
+        }
+        let scope = Scope::of_level(operation.level);
+        self.synchronise_caches(self.current, scope, &operation.semantics, true, true);
+    }
+
+    /// The workgroup that was entered, if a memory barrier beside its control barrier happens with that.
+    /// Those who explore look at clocks at any time.
+    fn joins_barrier(&mut self, operation: &Operation) -> Option<&mut group::Group> {
+        let joins = self.core.exploring.is_none() && operation.synchronises();
+        self.groups.entered().filter(|_| joins)
     }
 }
 
@@ -394,50 +409,36 @@ impl MemorySystem for CheckedMemory {
     }
 
     fn fence(&mut self, at: Site, mask: Mask, scope: Scope, semantics: &Semantics) {
-        let members = self.members(mask);
         let operation = operation(at, scope, semantics);
-        for (mask, time) in self.times(mask) {
-            self.core.trace.fence(self.current, self.first_lane, mask, time, &operation);
-        }
-        self.core.agents.fence(&members, &operation);
-        self.synchronise_caches(self.current, scope, semantics, true, true);
+        self.trace_fence(mask, &operation, |time| time);
+        self.core.agents.fence(&self.members(mask), &operation);
     }
 
-    fn fence_at_barrier(&mut self, at: Site, mask: Mask, scope: Scope, semantics: &Semantics) {
-        let operation = operation(at, scope, semantics);
-        // Those who explore look at clocks at any time.
-        let waits = self.core.exploring.is_none() && operation.synchronises();
-        let times = self.times(mask);
-        let Some(group) = self.groups.entered().filter(|_| waits) else {
-            return self.fence(at, mask, scope, semantics);
-        };
-        let before = group.fence_before(self.first_lane, mask, operation);
-        for (mask, time) in times {
-            self.core.trace.fence(self.current, self.first_lane, mask, time + before, &operation);
+    fn fence_before_barrier(&mut self, at: Site, mask: Mask, scope: Scope, semantics: &Semantics) {
+        let (operation, first) = (operation(at, scope, semantics), self.first_lane);
+        match self.joins_barrier(&operation) {
+            Some(group) => {
+                let before = group.fence_before(first, mask, operation);
+                self.trace_fence(mask, &operation, |time| time + before);
+            }
+            None => self.fence(at, mask, scope, semantics),
         }
-        self.synchronise_caches(self.current, scope, semantics, true, true);
+    }
+
+    fn announce_fence(&mut self, at: Site, mask: Mask, scope: Scope, semantics: &Semantics) {
+        let (operation, first) = (operation(at, scope, semantics), self.first_lane);
+        if let Some(group) = self.joins_barrier(&operation) {
+            group.fence_behind(first, mask, operation);
+        }
     }
 
     fn fence_behind_barrier(&mut self, at: Site, mask: Mask, scope: Scope, semantics: &Semantics) {
         let operation = operation(at, scope, semantics);
-        if self.core.exploring.is_none()
-            && operation.synchronises()
-            && let Some(group) = self.groups.entered()
-        {
-            group.fence_behind(self.first_lane, mask, operation);
+        match self.joins_barrier(&operation) {
+            // Clocks and times tell of it already.
+            Some(_) => self.trace_fence(mask, &operation, |time| time - 1),
+            None => self.fence(at, mask, scope, semantics),
         }
-    }
-
-    fn fence_after_barrier(&mut self, at: Site, mask: Mask, scope: Scope, semantics: &Semantics) {
-        let operation = operation(at, scope, semantics);
-        if self.core.exploring.is_some() || !operation.synchronises() {
-            return self.fence(at, mask, scope, semantics);
-        }
-        // Clocks and times tell of it already.
-        for (mask, time) in self.times(mask) {
-            self.core.trace.fence(self.current, self.first_lane, mask, time - 1, &operation);
-        }
-        self.synchronise_caches(self.current, scope, semantics, true, true);
     }
 
     fn barrier_arrive(

@@ -256,18 +256,18 @@ pub trait MemorySystem: LaneAccesses {
 
     /// OpMemoryBarrier by the active lanes, whose next operation, memory barriers aside, is an
     /// OpControlBarrier of their workgroup.
-    fn fence_at_barrier(&mut self, at: Site, mask: Mask, scope: Scope, semantics: &Semantics) {
+    fn fence_before_barrier(&mut self, at: Site, mask: Mask, scope: Scope, semantics: &Semantics) {
         self.fence(at, mask, scope, semantics);
     }
 
-    /// OpMemoryBarrier that the active lanes will execute directly behind the OpControlBarrier of their
-    /// workgroup at which they arrive next.
-    fn fence_behind_barrier(&mut self, at: Site, mask: Mask, scope: Scope, semantics: &Semantics) {
+    /// The active lanes, which arrive at an OpControlBarrier of their workgroup next, will execute this
+    /// OpMemoryBarrier directly behind it.
+    fn announce_fence(&mut self, at: Site, mask: Mask, scope: Scope, semantics: &Semantics) {
         let _ = (at, mask, scope, semantics);
     }
 
-    /// OpMemoryBarrier by the active lanes, of which [`MemorySystem::fence_behind_barrier`] has told.
-    fn fence_after_barrier(&mut self, at: Site, mask: Mask, scope: Scope, semantics: &Semantics) {
+    /// OpMemoryBarrier by the active lanes, which [`MemorySystem::announce_fence`] has told of.
+    fn fence_behind_barrier(&mut self, at: Site, mask: Mask, scope: Scope, semantics: &Semantics) {
         self.fence(at, mask, scope, semantics);
     }
 

@@ -3,6 +3,7 @@
 use super::core::{Core, class_indices};
 use super::words::workgroup::WorkgroupCells;
 use crate::access::Reference;
+use crate::component::each as each_lane;
 use crate::race::{AgentId, Operation, Record, Time, WholeBarrier};
 use crate::scope::StorageClasses;
 use crate::system::{Mask, MemoryView};
@@ -47,18 +48,18 @@ struct Arrived {
     behind: SmallVec<[Operation; 1]>,
 }
 
-impl Arrived {
-    fn members(&self) -> impl Iterator<Item = AgentId> + use<> {
-        let (first, mask) = (self.first, self.mask);
-        (0..32).filter(move |lane| mask >> lane & 1 != 0).map(move |lane| first + lane)
-    }
+/// Agents that are lanes of a subgroup, ascending; `first` is its lane 0.
+pub(super) fn members(first: AgentId, mask: Mask) -> SmallVec<[AgentId; 32]> {
+    let mut members = SmallVec::new();
+    each_lane(mask, |lane| members.push(first + lane as u32));
+    members
+}
 
-    /// The memory barriers happen.
+impl Arrived {
+    /// The memory barriers before happen.
     fn complete(&mut self, core: &mut Core) {
-        if !self.before.is_empty() {
-            let members: Vec<AgentId> = self.members().collect();
-            self.before.drain(..).for_each(|fence| core.agents.fence(&members, &fence));
-        }
+        let members = members(self.first, self.mask);
+        self.before.drain(..).for_each(|fence| core.agents.fence(&members, &fence));
     }
 }
 
@@ -244,21 +245,22 @@ impl Group {
         self.of_subgroups[number]
     }
 
-    /// Those of `arriving` that are these lanes.
-    fn arriving(&mut self, first: AgentId, mask: Mask) -> &mut Arrived {
+    /// Where these lanes are in `arriving`.
+    fn place(&mut self, first: AgentId, mask: Mask) -> usize {
         let same = |known: &Arrived| (known.first, known.mask) == (first, mask);
         let place = self.arriving.iter().position(same).unwrap_or(self.arriving.len());
         if place == self.arriving.len() {
             self.arriving.push(Arrived { first, mask, before: SmallVec::new(), behind: SmallVec::new() });
         }
-        &mut self.arriving[place]
+        place
     }
 
     /// Lanes of a subgroup execute a memory barrier whose next operation is the workgroup's barrier. It
     /// happens when that completes, or when somebody looks at their clocks. Returns how many of these they
     /// have executed before.
     pub fn fence_before(&mut self, first: AgentId, mask: Mask, operation: Operation) -> Time {
-        let before = &mut self.arriving(first, mask).before;
+        let place = self.place(first, mask);
+        let before = &mut self.arriving[place].before;
         before.push(operation);
         before.len() as Time - 1
     }
@@ -266,15 +268,14 @@ impl Group {
     /// Lanes of a subgroup, which arrive now at the workgroup's barrier, will execute a memory barrier
     /// directly behind it. It happens when the barrier completes.
     pub fn fence_behind(&mut self, first: AgentId, mask: Mask, operation: Operation) {
-        self.arriving(first, mask).behind.push(operation);
+        let place = self.place(first, mask);
+        self.arriving[place].behind.push(operation);
     }
 
     /// Lanes of a subgroup have arrived at the workgroup's barrier.
     pub fn arrive(&mut self, first: AgentId, mask: Mask, operation: Operation) {
-        self.arriving(first, mask);
-        let same = |known: &Arrived| (known.first, known.mask) == (first, mask);
-        let place = self.arriving.iter().position(same);
-        self.arrived.extend(place.map(|place| self.arriving.swap_remove(place)));
+        let place = self.place(first, mask);
+        self.arrived.push(self.arriving.swap_remove(place));
         self.arrival.get_or_insert(operation);
     }
 
@@ -303,23 +304,26 @@ impl Group {
             self.barriers.pass(&barrier, 1, time);
             return;
         }
-        self.complete_fences(core);
-        let mut members: Vec<AgentId> = Vec::with_capacity(arrived as usize);
-        self.arrived.iter().for_each(|some| members.extend(some.members()));
+        if !alike {
+            self.complete_fences(core);
+            barrier = WholeBarrier::of(operation);
+        }
+        let of = |some: &Arrived| members(some.first, some.mask);
+        let mut members: Vec<AgentId> = self.arrived.iter().flat_map(of).collect();
         members.sort_unstable();
         members.dedup();
         let time = members.iter().map(|agent| core.agents.time(*agent)).max().unwrap_or(0);
+        let time = time + barrier.before.len() as Time;
         for lanes in members.chunk_by(|a, b| a / 32 == b / 32) {
             let mask = lanes.iter().fold(0, |mask, agent| mask | 1 << (agent - lanes[0]));
             core.trace.barrier(workgroup, lanes[0], mask, time, 1, instance, &operation);
         }
-        core.agents.barrier(&members, 1, &operation);
-        for some in self.arrived.drain(..) {
-            let members: Vec<AgentId> = some.members().collect();
-            some.behind.iter().for_each(|fence| core.agents.fence(&members, fence));
+        core.agents.pass_all(&members, &barrier);
+        for some in self.arrived.drain(..).filter(|_| !alike) {
+            some.behind.iter().for_each(|fence| core.agents.fence(&of(&some), fence));
         }
         if members.len() == size as usize {
-            self.barriers.pass(&if alike { barrier } else { WholeBarrier::of(operation) }, 1, time);
+            self.barriers.pass(&barrier, 1, time);
         }
     }
 }

@@ -248,8 +248,25 @@ impl Pending {
 impl Pending {
     /// Whether the two say the same, by the identity of what they share.
     pub(super) fn same(&self, other: &Pending) -> bool {
+        self.same_by(other, Arc::ptr_eq)
+    }
+
+    /// Whether the two say the same, copies or not.
+    #[cfg(debug_assertions)]
+    pub(super) fn says(&self, other: &Pending) -> bool {
+        self.same_by(other, |own, other| own == other)
+    }
+
+    fn same_by(&self, other: &Pending, clocks: impl Fn(&Arc<Clocks>, &Arc<Clocks>) -> bool) -> bool {
+        let release = |own: &Release, other: &Release| {
+            own.level == other.level
+                && own.classes == other.classes
+                && own.agents == other.agents
+                && own.time == other.time
+                && clocks(&own.clocks, &other.clocks)
+        };
         let releases =
-            |a: &[Release], b: &[Release]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.same(b));
+            |a: &[Release], b: &[Release]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| release(a, b));
         releases(&self.fences, &other.fences)
             && releases(&self.barriers, &other.barriers)
             && self.release_sequences.len() == other.release_sequences.len()
@@ -261,34 +278,5 @@ impl Pending {
                         _ => false,
                     }
             })
-    }
-}
-
-#[cfg(debug_assertions)]
-impl Pending {
-    /// Whether the two say the same. Release sequences are only counted.
-    pub(super) fn says(&self, other: &Pending) -> bool {
-        let says = |a: &Release, b: &Release| {
-            a.level == b.level
-                && a.classes == b.classes
-                && a.agents == b.agents
-                && a.time == b.time
-                && a.clocks == b.clocks
-        };
-        let releases =
-            |a: &[Release], b: &[Release]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| says(a, b));
-        releases(&self.fences, &other.fences)
-            && releases(&self.barriers, &other.barriers)
-            && self.release_sequences.len() == other.release_sequences.len()
-    }
-}
-
-impl Release {
-    fn same(&self, other: &Release) -> bool {
-        self.level == other.level
-            && self.classes == other.classes
-            && self.agents == other.agents
-            && self.time == other.time
-            && Arc::ptr_eq(&self.clocks, &other.clocks)
     }
 }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// Like barriers in a row that say what more of the same would, whatever memory barriers are around them:
 /// what one delivers the next one takes in and passes on, by one level of scope at a time.
-const OTHERS: u32 = 5;
+const SAYS_ALL: u32 = 5;
 
 struct State {
     clocks: Arc<Clocks>,
@@ -170,7 +170,7 @@ impl Agents {
         let Some((stored, deferred)) = self.blocks.alike(block) else { return };
         let Some(passed) = deferred.take() else { return };
         if !passed.barrier.is_alone() {
-            return self.complete_others(block, &passed);
+            return self.complete_with_fences(block, &passed);
         }
         let Deferred { barrier: WholeBarrier { operation, .. }, count } = passed;
         let after = stored.time;
@@ -197,15 +197,15 @@ impl Agents {
     }
 
     /// Barriers with memory barriers around them: the times have passed.
-    fn complete_others(&mut self, block: u32, passed: &Deferred) {
-        let steps = passed.count.min(OTHERS);
+    fn complete_with_fences(&mut self, block: u32, passed: &Deferred) {
+        let steps = passed.count.min(SAYS_ALL);
         #[cfg(debug_assertions)]
         let one_by_one = {
             let mut all = self.clone();
-            all.pass_others(block, &passed.barrier, passed.count);
+            all.pass_last(block, &passed.barrier, passed.count);
             all
         };
-        self.pass_others(block, &passed.barrier, steps);
+        self.pass_last(block, &passed.barrier, steps);
         #[cfg(debug_assertions)]
         for agent in block * self.blocks.size()..(block + 1) * self.blocks.size() {
             let (all, last) = (one_by_one.blocks.get(agent), self.blocks.get(agent));
@@ -214,18 +214,24 @@ impl Agents {
     }
 
     /// The last `count` of these barriers.
-    fn pass_others(&mut self, block: u32, barrier: &WholeBarrier, count: u32) {
+    fn pass_last(&mut self, block: u32, barrier: &WholeBarrier, count: u32) {
         let size = self.blocks.size();
         let members: Vec<AgentId> = (block * size..(block + 1) * size).collect();
         if let Some((stored, _)) = self.blocks.alike(block) {
             stored.time -= count * barrier.times();
         }
-        for _ in 0..count {
-            barrier.before.iter().for_each(|fence| self.fence(&members, fence));
-            self.barrier(&members, 1, &barrier.operation);
-            barrier.behind.iter().for_each(|fence| self.fence(&members, fence));
+        (0..count).for_each(|_| self.pass_all(&members, barrier));
+    }
+
+    /// One dynamic instance of a control barrier of a workgroup by `members` (ascending), and the memory
+    /// barriers around it.
+    pub fn pass_all(&mut self, members: &[AgentId], barrier: &WholeBarrier) {
+        barrier.before.iter().for_each(|fence| self.fence(members, fence));
+        self.barrier(members, 1, &barrier.operation);
+        barrier.behind.iter().for_each(|fence| self.fence(members, fence));
+        if let Some(first) = members.first().filter(|_| !barrier.behind.is_empty()) {
+            self.blocks.settle(self.blocks.block(*first));
         }
-        self.blocks.settle(block);
     }
 
     /// What a full barrier of workgroup `block` at `time` adds to the clocks of its agents.

@@ -55,11 +55,15 @@ impl Generator<'_> {
     fn note_before(&mut self, control: &BarrierEntry) {
         let last = self.out.lines.iter().rev();
         for line in last.take_while(|line| line.op == Opcode::MemoryBarrier) {
-            if let Immediate::Number(k) = line.imm
-                && let Some(fence) = self.out.barriers.get_mut(k as usize)
-                && fence.beside == Beside::Apart
-            {
-                fence.beside = if control.covers(fence) { Beside::Covered } else { Beside::Before };
+            let Immediate::Number(k) = line.imm else { continue };
+            let fence = &mut self.out.barriers[k as usize];
+            match (control.covers(fence), fence.beside) {
+                (true, _) => {
+                    fence.beside = Beside::Covered;
+                    self.out.barriers.iter_mut().for_each(|other| other.behind.retain(|fence| *fence != k));
+                }
+                (false, Beside::Apart) => fence.beside = Beside::Before,
+                (false, _) => {}
             }
         }
     }

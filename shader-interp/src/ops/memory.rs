@@ -317,8 +317,8 @@ pub(crate) fn fence<M: MemorySystem>(barrier: &BarrierEntry, mask: Mask, memory:
     let (at, scope, semantics) = (barrier.site, barrier.memory, &barrier.semantics);
     match barrier.beside {
         Beside::Covered => {}
-        Beside::Before => memory.fence_at_barrier(at, mask, scope, semantics),
-        Beside::Behind => memory.fence_after_barrier(at, mask, scope, semantics),
+        Beside::Before => memory.fence_before_barrier(at, mask, scope, semantics),
+        Beside::Behind => memory.fence_behind_barrier(at, mask, scope, semantics),
         Beside::Apart => memory.fence(at, mask, scope, semantics),
     }
 }
@@ -332,7 +332,7 @@ pub(crate) fn arrive<M: MemorySystem>(
     memory: &mut M,
 ) {
     for fence in barrier.behind.iter().filter_map(|&fence| all.get(fence as usize)) {
-        memory.fence_behind_barrier(fence.site, mask, fence.memory, &fence.semantics);
+        memory.announce_fence(fence.site, mask, fence.memory, &fence.semantics);
     }
     memory.barrier_arrive(barrier.site, mask, execution, barrier.memory, &barrier.semantics);
 }

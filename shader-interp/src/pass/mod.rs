@@ -43,18 +43,19 @@ pub(crate) fn run(
     check: Option<bool>,
     kept: usize,
 ) -> Result<Shader, CompileError> {
-    let Some((mut written, of)) = check.and_then(|_| write_out(&shader, &builder, &owners)) else {
-        return passes(shader, Source { builder, owners, ..Source::default() }, check, kept);
-    };
-    if kept > 0 {
-        shader.written_out = of.gone;
-        return passes(shader, Source { builder, owners, ..Source::default() }, check, kept);
+    let written = check.and_then(|_| write_out(&shader, &builder, &owners));
+    let as_it_is = Source { builder, owners: owners.clone(), ..Source::default() };
+    match written {
+        Some((written, of)) if kept == 0 => {
+            let rolled = passes(shader, as_it_is, check, kept)?;
+            let written = passes(written, Source { owners, ..of }, check, kept)?;
+            Ok(Shader { rolled: Some(Box::new(rolled)), ..written })
+        }
+        written => {
+            shader.written_out = written.map(|(_, of)| of.gone).unwrap_or_default();
+            passes(shader, as_it_is, check, kept)
+        }
     }
-    let rolled =
-        passes(shader, Source { builder, owners: owners.clone(), ..Source::default() }, check, kept)?;
-    written = passes(written, Source { owners, ..of }, check, kept)?;
-    written.rolled = Some(Box::new(rolled));
-    Ok(written)
 }
 
 /// What a shader's body was written with.
@@ -104,12 +105,12 @@ fn rest(owners: &[Option<Label>], plan: &Plan) -> Vec<Option<Label>> {
 /// values of which are values that can be; there they are written out for a trial. `None`: it would not help.
 fn write_out(shader: &Shader, builder: &Builder, owners: &[Option<Label>]) -> Option<(Shader, Source)> {
     let none = Copies::default();
-    let (mut trial, mut b) = (shader.clone(), builder.clone());
-    let plan = promote::plan(&mut trial, &b, owners, &none, 0);
+    let mut trial = shader.clone();
+    let plan = promote::plan(&mut trial, builder, owners, &none, 0);
     if trial.private.is_empty() {
         return None;
     }
-    b = rewrite::run(&mut trial, b, &plan).ok()?;
+    let mut b = rewrite::run(&mut trial, builder.clone(), &plan).ok()?;
     let chosen = unroll::choose(&trial, &b);
     if chosen.is_empty() {
         return None;

@@ -41,7 +41,11 @@ impl Plan {
 
     /// The slots that belong to a block.
     pub fn owned(&self, label: Label) -> &[u32] {
-        self.owned.get(self.copies.get(&label).unwrap_or(&label)).map_or(&[], Vec::as_slice)
+        self.owned.get(&self.original(label)).map_or(&[], Vec::as_slice)
+    }
+
+    fn original(&self, label: Label) -> Label {
+        self.copies.get(&label).copied().unwrap_or(label)
     }
 }
 
@@ -77,7 +81,7 @@ pub(crate) fn plan(
         owner.iter().for_each(|owner| plan.owned.entry(*owner).or_default().push(slot));
     }
     plan.copies = copies.clone();
-    let changes = Changes { loaded: &loaded, owner: &owner, copies };
+    let changes = Changes { loaded: &loaded, owner: &owner };
     changes.region(&shader.body, &mut plan);
     let mut offset = 0;
     for (object, base) in plan.objects.iter().zip(&plan.base) {
@@ -146,7 +150,6 @@ fn survey_op(op: &Op, builder: &Builder, plan: &mut Plan, loaded: &mut [bool]) {
 struct Changes<'a> {
     loaded: &'a [bool],
     owner: &'a [Option<Label>],
-    copies: &'a Copies,
 }
 
 impl Changes<'_> {
@@ -173,7 +176,7 @@ impl Changes<'_> {
                 }
                 Node::Block { label, body, .. } | Node::Loop { label, body, .. } => {
                     let mut inside = self.region(body, plan);
-                    let own = Some(self.copies.get(label).copied().unwrap_or(*label));
+                    let own = Some(plan.original(*label));
                     inside.retain(|&slot| self.owner[slot as usize] != own);
                     inside.sort_unstable();
                     inside.dedup();

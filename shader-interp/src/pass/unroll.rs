@@ -111,14 +111,14 @@ pub(crate) fn write(shader: &mut Shader, builder: &mut Builder, chosen: &Chosen)
         renamed: (0..builder.values.len() as u32).map(Value).collect(),
         labels: FxHashMap::default(),
         copies: Copies::default(),
-        built: Labels::default(),
+        as_chosen: true,
         b: builder,
     };
     writer.write(&body, false, &mut shader.body);
     for name in &mut shader.names {
         name.value = writer.get(name.value);
     }
-    (writer.built.len() == chosen.loops.len()).then_some(writer.copies)
+    writer.as_chosen.then_some(writer.copies)
 }
 
 /// Of a loop that ends with its repetition, and has one more way out of its body: what it is left by.
@@ -371,8 +371,8 @@ struct Writer<'a> {
     renamed: Vec<Value>,
     labels: FxHashMap<Label, Label>,
     copies: Copies,
-    /// The loops that are written out and built as they have to be.
-    built: Labels,
+    /// The loops that go are built as they were where they were chosen.
+    as_chosen: bool,
 }
 
 impl Writer<'_> {
@@ -465,9 +465,7 @@ impl Writer<'_> {
             Node::Loop { label, parameters, initial, body } => {
                 let mut values = self.values(initial);
                 if let Some(&(turns, leaves)) = self.turns.get(label) {
-                    if way_out(*label, body).is_some_and(|way| way.1 == leaves) {
-                        self.built.insert(*label);
-                    }
+                    self.as_chosen &= way_out(*label, body).is_some_and(|way| way.1 == leaves);
                     for turn in 0..=turns {
                         // Each turn's instructions are executed anew: nothing takes two for one.
                         if turn > 0 {

@@ -75,6 +75,9 @@ enum Step {
     Fence(Scope),
 }
 
+/// How a memory barrier is executed.
+type Fence = fn(&mut CheckedMemory, Site, Mask, Scope, &Semantics);
+
 fn races(told: &BTreeSet<Told>) -> bool {
     told.iter().any(|(id, _)| id.starts_with("race"))
 }
@@ -187,6 +190,10 @@ fn run(seed: u64, only_order: bool, shared: Option<StorageClasses>, alone: Optio
             ];
             let mut some = || if fences { choices.pick(beside) } else { &[] };
             let (before, behind) = (some(), some());
+            let [fence_before, fence_behind]: [Fence; 2] = match only_order {
+                true => [CheckedMemory::fence; 2],
+                false => [CheckedMemory::fence_before_barrier, CheckedMemory::fence_behind_barrier],
+            };
             let one_way = choices.below(4) == 0;
             let (releases, acquires) =
                 (|of| semantics(!one_way, true, of, true), |of| semantics(true, !one_way, of, true));
@@ -194,15 +201,12 @@ fn run(seed: u64, only_order: bool, shared: Option<StorageClasses>, alone: Optio
                 for first in [subgroup / 2 * 64, subgroup / 2 * 64 + 32] {
                     machine.enter(first);
                     for (scope, classes) in before {
-                        let (memory, orders) = (&mut machine.memory, releases(*classes));
-                        match only_order {
-                            true => memory.fence(Site(7), Mask::MAX, *scope, &orders),
-                            false => memory.fence_at_barrier(Site(7), Mask::MAX, *scope, &orders),
-                        }
+                        let orders = releases(*classes);
+                        fence_before(&mut machine.memory, Site(7), Mask::MAX, *scope, &orders);
                     }
                     for (scope, classes) in behind.iter().filter(|_| !only_order) {
                         let orders = acquires(*classes);
-                        machine.memory.fence_behind_barrier(Site(8), Mask::MAX, *scope, &orders);
+                        machine.memory.announce_fence(Site(8), Mask::MAX, *scope, &orders);
                     }
                     let scope = Scope::Workgroup;
                     machine.memory.barrier_arrive(Site(site), Mask::MAX, scope, scope, &orders);
@@ -211,11 +215,8 @@ fn run(seed: u64, only_order: bool, shared: Option<StorageClasses>, alone: Optio
                 for first in [subgroup / 2 * 64, subgroup / 2 * 64 + 32] {
                     machine.enter(first);
                     for (scope, classes) in behind {
-                        let (memory, orders) = (&mut machine.memory, acquires(*classes));
-                        match only_order {
-                            true => memory.fence(Site(8), Mask::MAX, *scope, &orders),
-                            false => memory.fence_after_barrier(Site(8), Mask::MAX, *scope, &orders),
-                        }
+                        let orders = acquires(*classes);
+                        fence_behind(&mut machine.memory, Site(8), Mask::MAX, *scope, &orders);
                     }
                 }
             }

@@ -144,8 +144,8 @@ fn run(case: &Case, options: CheckOptions, tally: &mut Tally) {
                         events.for_each(|event| _ = run.execution.push(event));
                         let mask = lanes.iter().fold(0, |mask, agent| mask | run.enter(*agent));
                         match behind {
-                            true => run.memory.fence_after_barrier(at, mask, scope, semantics),
-                            false => run.memory.fence_at_barrier(at, mask, scope, semantics),
+                            true => run.memory.fence_behind_barrier(at, mask, scope, semantics),
+                            false => run.memory.fence_before_barrier(at, mask, scope, semantics),
                         }
                     }
                     continue;
@@ -170,7 +170,7 @@ fn run(case: &Case, options: CheckOptions, tally: &mut Tally) {
                         && meet_at(step, others)
                     {
                         let (at, scope) = (Site(site + 1), scope(operation.level));
-                        run.memory.fence_behind_barrier(at, mask, scope, &operation.semantics);
+                        run.memory.announce_fence(at, mask, scope, &operation.semantics);
                     }
                     run.memory.barrier_arrive(
                         Site(site),
