@@ -48,7 +48,7 @@ use crate::device::MemoryRange;
 use crate::finding::{self, AccessKind, Finding};
 use crate::history::{History, ValuePolicy};
 use crate::model::{ModelOptions, ReadModifyWrite};
-use crate::race::{AgentId, Agents, Histories, Operation, Shadow, Time, Topology, Trace};
+use crate::race::{AgentId, Agents, Histories, Operation, Shadow, Tangle, Time, Topology, Trace};
 use crate::random::mix_all;
 use crate::scope::{Scope, Semantics, StorageClasses};
 use crate::system::{LaneAccesses, Lanes, Mask, MemorySystem, Notice, Observed, Pointers, Trap};
@@ -411,7 +411,7 @@ impl MemorySystem for CheckedMemory {
     fn fence(&mut self, at: Site, mask: Mask, scope: Scope, semantics: &Semantics) {
         let operation = operation(at, scope, semantics);
         self.trace_fence(mask, &operation, |time| time);
-        self.core.agents.fence(&self.members(mask), &operation);
+        self.core.agents.fence(Tangle::Listed(&self.members(mask)), &operation);
     }
 
     fn fence_before_barrier(&mut self, at: Site, mask: Mask, scope: Scope, semantics: &Semantics) {
@@ -471,7 +471,7 @@ impl MemorySystem for CheckedMemory {
                     &operation,
                 );
             }
-            self.core.agents.barrier(&members, level as u8, &operation);
+            self.core.agents.barrier(Tangle::Listed(&members), level as u8, &operation);
             let all = members.len() == self.core.subgroup.0.count as usize;
             if let Some(group) = self.groups.entered().filter(|_| all && execution == Scope::Subgroup) {
                 self.core.subgroup.1 = group.pass_subgroup_barrier(self.subgroup, &operation, last);

@@ -4,7 +4,7 @@ use super::core::{Core, class_indices};
 use super::words::workgroup::WorkgroupCells;
 use crate::access::Reference;
 use crate::component::each as each_lane;
-use crate::race::{AgentId, Operation, Record, Time, WholeBarrier};
+use crate::race::{AgentId, Operation, Record, Tangle, Time, WholeBarrier};
 use crate::scope::StorageClasses;
 use crate::system::{Mask, MemoryView};
 use rustc_hash::FxHashMap;
@@ -59,7 +59,7 @@ impl Arrived {
     /// The memory barriers before happen.
     fn complete(&mut self, core: &mut Core) {
         let members = members(self.first, self.mask);
-        self.before.drain(..).for_each(|fence| core.agents.fence(&members, &fence));
+        self.before.drain(..).for_each(|fence| core.agents.fence(Tangle::Listed(&members), &fence));
     }
 }
 
@@ -297,33 +297,32 @@ impl Group {
         }
         let like = |some: &Arrived| (&some.before, &some.behind) == (&barrier.before, &barrier.behind);
         let alike = arrived == size && self.arriving.is_empty() && self.arrived.iter().all(like);
-        if alike && core.agents.whole_barrier(workgroup, &barrier) {
+        if alike {
+            if !core.agents.whole_barrier(workgroup, &barrier) {
+                core.agents.pass_all(Tangle::Workgroup(workgroup), &barrier);
+            }
             let time = core.agents.time(first) - barrier.behind.len() as Time - 1;
             core.trace.whole_barrier(workgroup, first, size, time, instance, &operation);
             self.arrived.clear();
             self.barriers.pass(&barrier, 1, time);
             return;
         }
-        if !alike {
-            self.complete_fences(core);
-            barrier = WholeBarrier::of(operation);
-        }
+        self.complete_fences(core);
         let of = |some: &Arrived| members(some.first, some.mask);
         let mut members: Vec<AgentId> = self.arrived.iter().flat_map(of).collect();
         members.sort_unstable();
         members.dedup();
         let time = members.iter().map(|agent| core.agents.time(*agent)).max().unwrap_or(0);
-        let time = time + barrier.before.len() as Time;
         for lanes in members.chunk_by(|a, b| a / 32 == b / 32) {
             let mask = lanes.iter().fold(0, |mask, agent| mask | 1 << (agent - lanes[0]));
             core.trace.barrier(workgroup, lanes[0], mask, time, 1, instance, &operation);
         }
-        core.agents.pass_all(&members, &barrier);
-        for some in self.arrived.drain(..).filter(|_| !alike) {
-            some.behind.iter().for_each(|fence| core.agents.fence(&of(&some), fence));
+        core.agents.barrier(Tangle::Listed(&members), 1, &operation);
+        for some in self.arrived.drain(..) {
+            some.behind.iter().for_each(|fence| core.agents.fence(Tangle::Listed(&of(&some)), fence));
         }
         if members.len() == size as usize {
-            self.barriers.pass(&barrier, 1, time);
+            self.barriers.pass(&WholeBarrier::of(operation), 1, time);
         }
     }
 }

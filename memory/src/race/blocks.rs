@@ -8,6 +8,7 @@ use super::vector_clock::Time;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::cell::Cell;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The state of an agent. No clocks stand for those at the start.
@@ -252,9 +253,17 @@ impl Blocks {
         agent / self.size
     }
 
-    /// Agents of one block.
-    pub fn size(&self) -> u32 {
-        self.size
+    /// The agents of a block.
+    pub fn agents(&self, block: u32) -> Range<AgentId> {
+        block * self.size..(block + 1) * self.size
+    }
+
+    /// All agents of a block have this state.
+    pub fn set(&mut self, block: u32, state: Stored) {
+        let place = self.place(block);
+        if let Some(slot) = self.blocks.get_mut(place) {
+            *slot = Block::Alike(state, None);
+        }
     }
 
     /// The state of up to `count` agents of a block, from the one with number `from` in it: of each, or one

@@ -70,6 +70,7 @@ pub use cell::{Cell, Dropped, Keep, NOBODY, Nearness};
 pub use clocks::{Clocks, Release};
 pub use explain::{Case, Explanation, Within};
 pub use histories::Histories;
+pub use operations::Tangle;
 pub use order::{Known, Later, Order, Record, StaticAccess};
 pub use release_sequence::ReleaseSequence;
 pub use shadow::{CellRun, PAGE_BYTES, PAGE_WORDS, RUN, Shadow};

@@ -22,9 +22,18 @@ struct State {
     time: Time,
 }
 
+/// Agents that execute one dynamic instance of an instruction.
+#[derive(Clone, Copy, Debug)]
+pub enum Tangle<'a> {
+    /// These, ascending.
+    Listed(&'a [AgentId]),
+    /// All of this workgroup.
+    Workgroup(u32),
+}
+
 /// Agents of one subgroup that have one state.
 struct Group {
-    agents: SmallVec<[AgentId; 32]>,
+    agents: AgentRanges,
     was: Stored,
     state: State,
     records: Vec<Release>,
@@ -33,48 +42,85 @@ struct Group {
 }
 
 impl Group {
-    fn set(&self) -> AgentRanges {
-        let mut set = AgentRanges::new();
-        for agent in &self.agents {
-            extend(&mut set, *agent, agent + 1);
-        }
-        set
+    /// The first of them.
+    fn first(&self) -> AgentId {
+        self.agents.first().map_or(0, |(first, _)| *first)
     }
 }
 
 impl Agents {
-    fn groups(&self, members: &[AgentId]) -> Vec<Group> {
+    /// The groups of a tangle; the clocks of its agents become complete.
+    fn groups(&mut self, tangle: Tangle<'_>) -> Vec<Group> {
+        match tangle {
+            Tangle::Listed(agents) => {
+                agents.iter().for_each(|agent| self.complete(*agent));
+                self.groups_of(agents.iter().copied())
+            }
+            Tangle::Workgroup(block) => {
+                let agents = self.blocks.agents(block);
+                self.complete(agents.start);
+                if self.blocks.alike(block).is_none() {
+                    return self.groups_of(agents);
+                }
+                let next = |agent: &AgentId| Some(self.topology().range(*agent, 0).end);
+                let firsts = std::iter::successors(Some(agents.start), next);
+                let firsts = firsts.take_while(|first| *first < agents.end);
+                firsts.map(|first| self.group(first, self.topology().range(first, 0).end)).collect()
+            }
+        }
+    }
+
+    fn groups_of(&self, agents: impl Iterator<Item = AgentId>) -> Vec<Group> {
         let mut groups: Vec<Group> = Vec::new();
-        for agent in members {
-            let stored = self.blocks.get(*agent);
+        for agent in agents {
+            let stored = self.blocks.get(agent);
             let fits =
-                |group: &&mut Group| group.was.is(stored) && self.topology().same(group.agents[0], *agent, 0);
+                |group: &&mut Group| group.was.is(stored) && self.topology().same(group.first(), agent, 0);
             match groups.iter_mut().rev().find(fits) {
-                Some(group) => group.agents.push(*agent),
-                None => groups.push(Group {
-                    agents: SmallVec::from_slice(&[*agent]),
-                    was: stored.clone(),
-                    state: State {
-                        clocks: self.clocks(*agent).clone(),
-                        pending: stored.pending.clone(),
-                        time: stored.time,
-                    },
-                    records: Vec::new(),
-                    taken_in: Vec::new(),
-                }),
+                Some(group) => extend(&mut group.agents, agent, agent + 1),
+                None => groups.push(self.group(agent, agent + 1)),
             }
         }
         groups
     }
 
-    fn adopt(&mut self, groups: Vec<Group>, operation: &Operation) {
-        for group in groups {
-            let State { clocks, pending, time } = group.state;
-            let state = Stored { clocks: Some(clocks), pending, time };
-            for agent in group.agents {
-                for release_sequence in &group.taken_in {
+    /// The agents from `first` to the one before `end`, which have one state.
+    fn group(&self, first: AgentId, end: AgentId) -> Group {
+        let stored = self.blocks.get(first);
+        Group {
+            agents: AgentRanges::from_slice(&[(first, end)]),
+            was: stored.clone(),
+            state: State {
+                clocks: self.clocks(first).clone(),
+                pending: stored.pending.clone(),
+                time: stored.time,
+            },
+            records: Vec::new(),
+            taken_in: Vec::new(),
+        }
+    }
+
+    fn adopt(&mut self, groups: Vec<Group>, tangle: Tangle<'_>, operation: &Operation) {
+        let states = groups.into_iter().map(
+            |Group { agents, state: State { clocks, pending, time }, taken_in, .. }| {
+                (agents, Stored { clocks: Some(clocks), pending, time }, taken_in)
+            },
+        );
+        let states: SmallVec<[_; 2]> = states.collect();
+        for (agents, _, taken_in) in &states {
+            for release_sequence in taken_in {
+                for agent in agents.iter().flat_map(|(first, end)| *first..*end) {
                     self.taken_in.note(self.blocks.block(agent), agent, release_sequence, operation);
                 }
+            }
+        }
+        if let (Tangle::Workgroup(block), [(_, first, _), rest @ ..]) = (tangle, &states[..])
+            && rest.iter().all(|(_, state, _)| state.is(first))
+        {
+            return self.blocks.set(block, first.clone());
+        }
+        for (agents, state, _) in states {
+            for agent in agents.iter().flat_map(|(first, end)| *first..*end) {
                 if let Some(stored) = self.blocks.get_mut(agent) {
                     stored.clone_from(&state);
                 }
@@ -82,17 +128,16 @@ impl Agents {
         }
     }
 
-    /// A memory barrier by each of `members` (ascending).
-    pub fn fence(&mut self, members: &[AgentId], operation: &Operation) {
+    /// A memory barrier by each agent of a tangle.
+    pub fn fence(&mut self, tangle: Tangle<'_>, operation: &Operation) {
         self.note_semantics(operation.semantics.classes);
         if !operation.synchronises() {
             return;
         }
-        members.iter().for_each(|agent| self.complete(*agent));
-        let mut groups = self.groups(members);
+        let mut groups = self.groups(tangle);
         let mut released: Option<Arc<Clocks>> = None;
         for group in &mut groups {
-            let agent = group.agents[0];
+            let agent = group.first();
             let mut clocks = (*group.state.clocks).clone();
             let mut pending = group.state.pending.as_deref().cloned().unwrap_or_default();
             let time = group.state.time;
@@ -127,7 +172,7 @@ impl Agents {
         }
         share_equal_clocks(&mut groups);
         share_equal_pending(&mut groups);
-        self.adopt(groups, operation);
+        self.adopt(groups, tangle, operation);
     }
 
     /// One dynamic instance of a control barrier by all agents of workgroup `block`, and the memory barriers
@@ -207,7 +252,7 @@ impl Agents {
         };
         self.pass_last(block, &passed.barrier, steps);
         #[cfg(debug_assertions)]
-        for agent in block * self.blocks.size()..(block + 1) * self.blocks.size() {
+        for agent in self.blocks.agents(block) {
             let (all, last) = (one_by_one.blocks.get(agent), self.blocks.get(agent));
             assert!(all.says(last), "the last {steps} barriers say what {} do", passed.count);
         }
@@ -215,34 +260,28 @@ impl Agents {
 
     /// The last `count` of these barriers.
     fn pass_last(&mut self, block: u32, barrier: &WholeBarrier, count: u32) {
-        let size = self.blocks.size();
-        let members: Vec<AgentId> = (block * size..(block + 1) * size).collect();
         if let Some((stored, _)) = self.blocks.alike(block) {
             stored.time -= count * barrier.times();
         }
-        (0..count).for_each(|_| self.pass_all(&members, barrier));
+        (0..count).for_each(|_| self.pass_all(Tangle::Workgroup(block), barrier));
     }
 
-    /// One dynamic instance of a control barrier of a workgroup by `members` (ascending), and the memory
-    /// barriers around it.
-    pub fn pass_all(&mut self, members: &[AgentId], barrier: &WholeBarrier) {
-        barrier.before.iter().for_each(|fence| self.fence(members, fence));
-        self.barrier(members, 1, &barrier.operation);
-        barrier.behind.iter().for_each(|fence| self.fence(members, fence));
-        if let Some(first) = members.first().filter(|_| !barrier.behind.is_empty()) {
-            self.blocks.settle(self.blocks.block(*first));
-        }
+    /// One dynamic instance of a control barrier of a workgroup by a tangle, and the memory barriers around it.
+    pub fn pass_all(&mut self, tangle: Tangle<'_>, barrier: &WholeBarrier) {
+        barrier.before.iter().for_each(|fence| self.fence(tangle, fence));
+        self.barrier(tangle, 1, &barrier.operation);
+        barrier.behind.iter().for_each(|fence| self.fence(tangle, fence));
     }
 
     /// What a full barrier of workgroup `block` at `time` adds to the clocks of its agents.
     fn pass(&self, block: u32, clocks: &mut Clocks, time: Time, operation: &Operation) {
-        let size = self.blocks.size();
-        let agent = block * size;
+        let agents = self.blocks.agents(block);
+        let agent = agents.start;
         self.make_own_available(clocks, time, operation);
         let release = Release {
             level: 1,
             classes: operation.semantics.classes,
-            agents: AgentRanges::from_slice(&[(agent, agent + size)]),
+            agents: AgentRanges::from_slice(&[(agents.start, agents.end)]),
             time,
             clocks: Arc::new(clocks.clone()),
             site: operation.site,
@@ -251,20 +290,24 @@ impl Agents {
         self.make_visible(agent, clocks, time, operation);
     }
 
-    /// One dynamic instance of a control barrier by `members` (ascending), whose execution scope has the
-    /// level `execution`.
-    pub fn barrier(&mut self, members: &[AgentId], execution: Level, operation: &Operation) {
+    /// One dynamic instance of a control barrier by a tangle, whose execution scope has the level
+    /// `execution`.
+    pub fn barrier(&mut self, tangle: Tangle<'_>, execution: Level, operation: &Operation) {
         self.note_semantics(operation.semantics.classes);
         let semantics = &operation.semantics;
-        let Some(first) = members.first().copied() else { return };
-        members.iter().for_each(|agent| self.complete(*agent));
-        let whole = self.topology().range(first, execution).len() == members.len();
-        let mut groups = self.groups(members);
+        let (first, count) = match tangle {
+            Tangle::Listed([]) => return,
+            Tangle::Listed(agents) => (agents[0], agents.len()),
+            Tangle::Workgroup(block) => (self.blocks.agents(block).start, self.blocks.agents(block).len()),
+        };
+        let whole = self.topology().range(first, execution).len() == count;
+        let mut groups = self.groups(tangle);
         let time = groups.iter().map(|group| group.state.time).max().unwrap_or(1);
         for group in &mut groups {
             if semantics.make_available {
+                let agent = group.first();
                 let clocks = Arc::make_mut(&mut group.state.clocks);
-                self.make_available(group.agents[0], clocks, time, operation);
+                self.make_available(agent, clocks, time, operation);
             }
         }
         share_equal_clocks(&mut groups);
@@ -287,7 +330,7 @@ impl Agents {
                 records.push(own.clone());
                 group.records.push(own);
             }
-            let set = group.set();
+            let set = &group.agents;
             for mut record in records {
                 let alike = |other: &&mut Release| {
                     other.level == record.level
@@ -310,7 +353,7 @@ impl Agents {
             release.agents.sort_unstable();
         }
         for group in &mut groups {
-            let agent = group.agents[0];
+            let agent = group.first();
             let mut pending = group.state.pending.as_deref().cloned().unwrap_or_default();
             let clocks = Arc::make_mut(&mut group.state.clocks);
             if semantics.acquire {
@@ -323,7 +366,7 @@ impl Agents {
                 let taken_in = semantics.acquire
                     && semantics.classes.contains(release.classes)
                     && operation.level.is_some_and(|level| level >= release.level || level >= execution);
-                let only_own = group.agents.len() == 1 && release.agents[..] == [(agent, agent + 1)];
+                let only_own = release.agents == group.agents && release.agents[..] == [(agent, agent + 1)];
                 if !taken_in && !only_own {
                     pending.delivered(release);
                 }
@@ -348,7 +391,7 @@ impl Agents {
         }
         share_equal_clocks(&mut groups);
         share_equal_pending(&mut groups);
-        self.adopt(groups, operation);
+        self.adopt(groups, tangle, operation);
         if whole {
             self.blocks.settle(self.blocks.block(first));
         }

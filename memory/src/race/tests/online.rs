@@ -57,7 +57,7 @@ impl Online {
 
     /// A memory barrier by each of `members` (ascending; they need not be all of an instance).
     pub fn fence(&mut self, members: &[AgentId], operation: &Operation) {
-        self.agents.fence(members, operation);
+        self.agents.fence(Tangle::Listed(members), operation);
     }
 
     /// One dynamic instance of a control barrier by `members` (ascending).
@@ -69,7 +69,7 @@ impl Online {
         {
             return;
         }
-        self.agents.barrier(members, execution, operation);
+        self.agents.barrier(Tangle::Listed(members), execution, operation);
     }
 
     fn order(&self) -> Order<'_> {
