@@ -144,6 +144,6 @@ mod tests {
         let text = manifest(Path::new("/opt/x/libvulkan_pellucid.so")).unwrap();
         let value: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert_eq!(value["ICD"]["library_path"], "/opt/x/libvulkan_pellucid.so");
-        assert!(value["ICD"]["api_version"].as_str().unwrap().starts_with("1.3."));
+        assert!(value["ICD"]["api_version"].as_str().unwrap().starts_with("1.4."));
     }
 }

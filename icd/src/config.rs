@@ -122,6 +122,15 @@ pub enum Surfaces {
     Pretend,
 }
 
+/// The version of Vulkan that is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ApiVersion {
+    /// 1.3.
+    V1_3,
+    /// 1.4.
+    V1_4,
+}
+
 /// Whether memory that the host can map has to be flushed and invalidated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HostCoherence {
@@ -211,6 +220,8 @@ pub struct Config {
     pub host_memory: HostCoherence,
     /// `conformance-version`: major, minor, subminor, patch.
     pub conformance_version: [u8; 4],
+    /// `api-version`: `apiVersion` of instance and device.
+    pub api_version: ApiVersion,
     /// `for`: the profile whose options hold where none is given.
     pub profile: Option<&'static Profile>,
     /// `executions`: of one dispatch, in explore mode.
@@ -287,6 +298,7 @@ impl Default for Config {
             surfaces: Surfaces::None,
             host_memory: HostCoherence::NonCoherent,
             conformance_version: [0; 4],
+            api_version: ApiVersion::V1_4,
             profile: None,
             executions: Bounds::default().executions,
             steps: Bounds::default().steps,

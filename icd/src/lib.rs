@@ -1,4 +1,4 @@
-//! The Pellucid Vulkan driver: a compute-only Vulkan 1.3 device on the CPU, whose memory can be the Vulkan
+//! The Pellucid Vulkan driver: a compute-only Vulkan 1.4 device on the CPU, whose memory can be the Vulkan
 //! memory model itself.
 //!
 //! This page has the modules and the exported symbols. A call goes from [`proc_addr`] (names) to `entry` (one

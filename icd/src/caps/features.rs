@@ -14,6 +14,8 @@ pub struct Features {
     pub v12: vk::PhysicalDeviceVulkan12Features<'static>,
     /// Vulkan 1.3.
     pub v13: vk::PhysicalDeviceVulkan13Features<'static>,
+    /// The minor version of Vulkan that the device shows.
+    minor: u32,
 }
 
 // SAFETY: the chains of these structures are null, and nothing else in them is a pointer.
@@ -31,9 +33,11 @@ macro_rules! all_true {
 }
 
 impl Features {
-    /// All that the device has; `chains`: availability and visibility chains too; `graphics`: what clients
-    /// ask of a queue family with graphics.
-    pub fn new(chains: bool, graphics: bool) -> Features {
+    /// All that a device of Vulkan 1.`minor` has; `chains`: availability and visibility chains too;
+    /// `graphics`: what clients ask of a queue family with graphics. Vulkan 1.4 requires that, and more, of
+    /// every device, whatever its queues are (*Feature Requirements*).
+    pub fn new(chains: bool, graphics: bool, minor: u32) -> Features {
+        let graphics = graphics || minor >= 4;
         let mut v10 = all_true!(vk::PhysicalDeviceFeatures {
             robust_buffer_access,
             image_cube_array,
@@ -65,6 +69,11 @@ impl Features {
             v10.full_draw_index_uint32 = vk::TRUE;
             v10.independent_blend = vk::TRUE;
             v10.sample_rate_shading = vk::TRUE;
+        }
+        if minor >= 4 {
+            v10.depth_clamp = vk::TRUE;
+            v10.draw_indirect_first_instance = vk::TRUE;
+            v10.large_points = vk::TRUE;
         }
         let mut v11 = all_true!(vk::PhysicalDeviceVulkan11Features {
             storage_buffer16_bit_access,
@@ -136,7 +145,13 @@ impl Features {
             shader_integer_dot_product,
             maintenance4,
         });
-        Features { v10, v11, v12, v13 }
+        Features { v10, v11, v12, v13, minor }
+    }
+
+    /// The structures that the device knows.
+    pub fn rows(&self) -> impl Iterator<Item = &'static FeatureStructure> + use<> {
+        let newest = if self.minor >= 4 { CORE_1_4 } else { &[] };
+        CORE.iter().chain(EXTENSIONS).chain(newest)
     }
 }
 
@@ -353,10 +368,27 @@ const EXTENSIONS: &[FeatureStructure] = given! {
     PhysicalDeviceZeroInitializeDeviceMemoryFeaturesEXT { zero_initialize_device_memory }
 };
 
-/// All rows.
-pub fn rows() -> impl Iterator<Item = &'static FeatureStructure> {
-    CORE.iter().chain(EXTENSIONS)
-}
+/// Rows of Vulkan 1.4, and of what was promoted into it and is not listed as an extension.
+const CORE_1_4: &[FeatureStructure] = given! {
+    PhysicalDeviceVulkan14Features {
+        global_priority_query, shader_subgroup_rotate, shader_subgroup_rotate_clustered, shader_float_controls2,
+        shader_expect_assume, rectangular_lines = FALSE, bresenham_lines, smooth_lines = FALSE,
+        stippled_rectangular_lines = FALSE, stippled_bresenham_lines = FALSE, stippled_smooth_lines = FALSE,
+        vertex_attribute_instance_rate_divisor, vertex_attribute_instance_rate_zero_divisor = FALSE,
+        index_type_uint8, dynamic_rendering_local_read, maintenance5, maintenance6,
+        pipeline_protected_access = FALSE, pipeline_robustness, host_image_copy, push_descriptor,
+    }
+    PhysicalDeviceLineRasterizationFeaturesKHR {
+        rectangular_lines = FALSE, bresenham_lines, smooth_lines = FALSE, stippled_rectangular_lines = FALSE,
+        stippled_bresenham_lines = FALSE, stippled_smooth_lines = FALSE,
+    }
+    PhysicalDeviceVertexAttributeDivisorFeaturesKHR {
+        vertex_attribute_instance_rate_divisor, vertex_attribute_instance_rate_zero_divisor = FALSE,
+    }
+    PhysicalDeviceIndexTypeUint8FeaturesKHR { index_type_uint8 }
+    PhysicalDeviceDynamicRenderingLocalReadFeaturesKHR { dynamic_rendering_local_read }
+    PhysicalDevicePipelineProtectedAccessFeaturesEXT { pipeline_protected_access = FALSE }
+};
 
 /// The members of VkPhysicalDeviceFeatures, in order.
 pub fn bools_v10(features: &vk::PhysicalDeviceFeatures) -> &[vk::Bool32] {
@@ -367,7 +399,7 @@ pub fn bools_v10(features: &vk::PhysicalDeviceFeatures) -> &[vk::Bool32] {
 /// Fills the known feature structures of an output chain.
 pub(crate) fn fill_chain<'a>(features: &Features, chain: impl Iterator<Item = ffi::LinkMut<'a>>) {
     for mut link in chain {
-        if let Some(row) = rows().find(|r| r.kind == link.kind) {
+        if let Some(row) = features.rows().find(|r| r.kind == link.kind) {
             (row.fill)(features, &mut link);
         }
     }

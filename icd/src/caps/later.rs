@@ -35,6 +35,18 @@ macro_rules! structures {
 }
 
 structures! {
+    /// VkPhysicalDeviceVulkan14Features.
+    PhysicalDeviceVulkan14Features 55 {
+        global_priority_query: vk::Bool32, shader_subgroup_rotate: vk::Bool32,
+        shader_subgroup_rotate_clustered: vk::Bool32, shader_float_controls2: vk::Bool32,
+        shader_expect_assume: vk::Bool32, rectangular_lines: vk::Bool32, bresenham_lines: vk::Bool32,
+        smooth_lines: vk::Bool32, stippled_rectangular_lines: vk::Bool32, stippled_bresenham_lines: vk::Bool32,
+        stippled_smooth_lines: vk::Bool32, vertex_attribute_instance_rate_divisor: vk::Bool32,
+        vertex_attribute_instance_rate_zero_divisor: vk::Bool32, index_type_uint8: vk::Bool32,
+        dynamic_rendering_local_read: vk::Bool32, maintenance5: vk::Bool32, maintenance6: vk::Bool32,
+        pipeline_protected_access: vk::Bool32, pipeline_robustness: vk::Bool32, host_image_copy: vk::Bool32,
+        push_descriptor: vk::Bool32
+    }
     /// VkPhysicalDeviceShaderBfloat16FeaturesKHR.
     PhysicalDeviceShaderBfloat16FeaturesKHR 1000141000 {
         shader_b_float16_type: vk::Bool32, shader_b_float16_dot_product: vk::Bool32,
@@ -104,6 +116,53 @@ structures! {
     /// VkPhysicalDeviceShaderLongVectorPropertiesEXT.
     PhysicalDeviceShaderLongVectorPropertiesEXT 1000635001 { max_vector_components: u32 }
 }
+
+/// VkPhysicalDeviceVulkan14Properties.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct PhysicalDeviceVulkan14Properties {
+    pub s_type: vk::StructureType,
+    pub p_next: *mut c_void,
+    pub line_sub_pixel_precision_bits: u32,
+    pub max_vertex_attrib_divisor: u32,
+    pub supports_non_zero_first_instance: vk::Bool32,
+    pub max_push_descriptors: u32,
+    pub dynamic_rendering_local_read_depth_stencil_attachments: vk::Bool32,
+    pub dynamic_rendering_local_read_multisampled_attachments: vk::Bool32,
+    pub early_fragment_multisample_coverage_after_sample_counting: vk::Bool32,
+    pub early_fragment_sample_mask_test_before_sample_counting: vk::Bool32,
+    pub depth_stencil_swizzle_one_support: vk::Bool32,
+    pub polygon_mode_point_size: vk::Bool32,
+    pub non_strict_single_pixel_wide_lines_use_parallelogram: vk::Bool32,
+    pub non_strict_wide_lines_use_parallelogram: vk::Bool32,
+    pub block_texel_view_compatible_multiple_layers: vk::Bool32,
+    pub max_combined_image_sampler_descriptor_count: u32,
+    pub fragment_shading_rate_clamp_combiner_inputs: vk::Bool32,
+    pub default_robustness_storage_buffers: vk::PipelineRobustnessBufferBehaviorEXT,
+    pub default_robustness_uniform_buffers: vk::PipelineRobustnessBufferBehaviorEXT,
+    pub default_robustness_vertex_inputs: vk::PipelineRobustnessBufferBehaviorEXT,
+    pub default_robustness_images: vk::PipelineRobustnessImageBehaviorEXT,
+    pub copy_src_layout_count: u32,
+    pub p_copy_src_layouts: *mut vk::ImageLayout,
+    pub copy_dst_layout_count: u32,
+    pub p_copy_dst_layouts: *mut vk::ImageLayout,
+    pub optimal_tiling_layout_uuid: [u8; vk::UUID_SIZE],
+    pub identical_memory_type_requirements: vk::Bool32,
+}
+
+// SAFETY: the structure begins with sType and pNext, and the number is that of the registry.
+unsafe impl vk::TaggedStructure for PhysicalDeviceVulkan14Properties {
+    const STRUCTURE_TYPE: vk::StructureType = vk::StructureType::from_raw(56);
+}
+
+// Twenty words behind the header of 16 bytes; a pointer, a word and its padding, a pointer; the UUID; a word
+// and its padding.
+const _: () = {
+    assert!(std::mem::offset_of!(PhysicalDeviceVulkan14Properties, p_copy_src_layouts) == 16 + 20 * 4);
+    assert!(std::mem::offset_of!(PhysicalDeviceVulkan14Properties, optimal_tiling_layout_uuid) == 96 + 24);
+    assert!(size_of::<PhysicalDeviceVulkan14Properties>() == 120 + 16 + 8);
+};
 
 /// VK_COMPONENT_TYPE_BFLOAT16_KHR.
 pub const BFLOAT16: vk::ComponentTypeKHR = vk::ComponentTypeKHR::from_raw(1_000_141_000);

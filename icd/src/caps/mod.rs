@@ -15,13 +15,19 @@ pub mod memory;
 pub mod properties;
 pub mod queues;
 
-use crate::config::{Config, HostCoherence, Queues, SubgroupSizes, Surfaces};
+use crate::config::{ApiVersion, Config, HostCoherence, Queues, SubgroupSizes, Surfaces};
 use ash::vk;
 use features::Features;
 
-/// Highest version of Vulkan that instance and device support: the patch is that of the headers that the
-/// driver was written by.
-pub const API_VERSION: u32 = vk::make_api_version(0, 1, 3, 281);
+/// The version of Vulkan that instance and device support under these options: the patch is that of the
+/// headers that the driver was written by.
+pub fn api_version(config: &Config) -> u32 {
+    match config.api_version {
+        ApiVersion::V1_3 => vk::make_api_version(0, 1, 3, 281),
+        ApiVersion::V1_4 => vk::make_api_version(0, 1, 4, 360),
+    }
+}
+
 /// Bytes of shared memory of a workgroup.
 pub const SHARED_MEMORY: u32 = 64 << 10;
 /// Largest pool of update-after-bind descriptors, and of each type of them in a stage or set.
@@ -64,6 +70,8 @@ pub struct Caps {
     pub surfaces: bool,
     /// All memory that the host can map is coherent.
     pub coherent: bool,
+    /// `apiVersion`.
+    pub api_version: u32,
     /// `conformanceVersion`.
     pub conformance_version: vk::ConformanceVersion,
     /// Bytes of each of the two heaps.
@@ -75,11 +83,17 @@ fn conformance_version([major, minor, subminor, patch]: [u8; 4]) -> vk::Conforma
 }
 
 impl Caps {
+    /// Whether the device has what 1.4 requires of it.
+    pub fn has_1_4(&self) -> bool {
+        vk::api_version_minor(self.api_version) >= 4
+    }
+
     /// The claims under this configuration.
     pub fn new(config: &Config) -> Caps {
         let graphics = config.queues == Queues::PretendGraphics;
+        let api_version = api_version(config);
         Caps {
-            features: Features::new(config.chains, graphics),
+            features: Features::new(config.chains, graphics, vk::api_version_minor(api_version)),
             workgroup_invocations: config.max_workgroup_invocations,
             subgroup_size: config.subgroup_size,
             subgroup_sizes: match config.subgroup_sizes {
@@ -88,6 +102,7 @@ impl Caps {
             },
             device_type: vk::PhysicalDeviceType::from_raw(config.device_type.vk()),
             pretend_graphics: graphics,
+            api_version,
             surfaces: config.surfaces == Surfaces::Pretend,
             coherent: config.host_memory == HostCoherence::Coherent,
             conformance_version: conformance_version(config.conformance_version),
@@ -111,7 +126,7 @@ mod tests {
         let stages = |caps: &Caps| caps.properties11().subgroup_supported_stages;
         let mut config = Config::default();
         let caps = Caps::new(&config);
-        assert_eq!((sizes(&caps), draws(&caps)), ((1, 32), false));
+        assert_eq!((sizes(&caps), draws(&caps)), ((1, 32), true));
         assert_eq!(stages(&caps), vk::ShaderStageFlags::COMPUTE);
         config.set(find("for").unwrap(), "for", "dawn").unwrap();
         config.set(find("subgroup-size").unwrap(), "subgroup-size", "8").unwrap();

@@ -1,8 +1,8 @@
 //! Properties.
 
 use super::{
-    ALIGNMENT, API_VERSION, BOUND_SETS, Caps, DESCRIPTOR_BUFFERS, INLINE_BLOCK, INLINE_BLOCKS,
-    PUSH_DESCRIPTORS, SET_ALIGNMENT, UPDATE_AFTER_BIND, later, limits, memory,
+    ALIGNMENT, BOUND_SETS, Caps, DESCRIPTOR_BUFFERS, INLINE_BLOCK, INLINE_BLOCKS, PUSH_DESCRIPTORS,
+    SET_ALIGNMENT, UPDATE_AFTER_BIND, later, limits, memory,
 };
 use crate::descriptor_bytes::{CAPTURE_BYTES, SIZE};
 use crate::ffi;
@@ -35,6 +35,13 @@ pub fn uuid(what: &str) -> [u8; vk::UUID_SIZE] {
     }
     out
 }
+
+/// `maxCombinedImageSamplerDescriptorCount`.
+const COMBINED_DESCRIPTORS: u32 = 1;
+/// `lineSubPixelPrecisionBits`, the least that bresenhamLines allows.
+const LINE_BITS: u32 = 4;
+/// `maxVertexAttribDivisor`, the least that vertexAttributeInstanceRateDivisor allows.
+const VERTEX_DIVISOR: u32 = (1 << 16) - 1;
 
 /// The layouts in which the host copies images.
 const HOST_COPY_LAYOUTS: &[vk::ImageLayout] = &[
@@ -107,7 +114,7 @@ impl Caps {
     /// VkPhysicalDeviceProperties.
     pub fn properties(&self) -> vk::PhysicalDeviceProperties {
         vk::PhysicalDeviceProperties {
-            api_version: API_VERSION,
+            api_version: self.api_version,
             driver_version: driver_version(),
             vendor_id: 0,
             device_id: 0x9e11,
@@ -272,7 +279,7 @@ impl Caps {
             // Nothing of graphics.
             PhysicalDeviceMaintenance5PropertiesKHR: vk::PhysicalDeviceMaintenance5PropertiesKHR::default(),
             PhysicalDeviceMaintenance6PropertiesKHR:
-                vk::PhysicalDeviceMaintenance6PropertiesKHR::default().max_combined_image_sampler_descriptor_count(1),
+                vk::PhysicalDeviceMaintenance6PropertiesKHR::default().max_combined_image_sampler_descriptor_count(COMBINED_DESCRIPTORS),
             PhysicalDeviceCooperativeMatrixPropertiesKHR:
                 vk::PhysicalDeviceCooperativeMatrixPropertiesKHR::default()
                     .cooperative_matrix_supported_stages(vk::ShaderStageFlags::COMPUTE),
@@ -282,6 +289,11 @@ impl Caps {
                 vk::PhysicalDeviceCustomBorderColorPropertiesEXT::default()
                     .max_custom_border_color_samplers(limits::SAMPLERS),
             PhysicalDeviceDescriptorBufferPropertiesEXT: descriptor_buffers(self.heap_size),
+            PhysicalDeviceLineRasterizationPropertiesKHR:
+                vk::PhysicalDeviceLineRasterizationPropertiesKHR::default().line_sub_pixel_precision_bits(LINE_BITS),
+            PhysicalDeviceVertexAttributeDivisorPropertiesKHR:
+                vk::PhysicalDeviceVertexAttributeDivisorPropertiesKHR::default()
+                    .max_vertex_attrib_divisor(VERTEX_DIVISOR),
             PhysicalDevicePushDescriptorPropertiesKHR:
                 vk::PhysicalDevicePushDescriptorPropertiesKHR::default().max_push_descriptors(PUSH_DESCRIPTORS)
         );
@@ -363,19 +375,58 @@ impl Caps {
             out.min_imported_host_pointer_alignment = memory::POINTER_ALIGNMENT;
             return;
         }
-        if let Some(out) = link.write::<vk::PhysicalDeviceHostImageCopyPropertiesEXT<'_>>() {
-            // SAFETY: the arrays are the application's, and as long as it says.
-            unsafe {
-                let lists = [
-                    (&mut out.copy_src_layout_count, out.p_copy_src_layouts),
-                    (&mut out.copy_dst_layout_count, out.p_copy_dst_layouts),
-                ];
-                for (count, layouts) in lists {
-                    let _ = ffi::enumerate(HOST_COPY_LAYOUTS, count, layouts);
+        /// The members that VkPhysicalDeviceHostImageCopyProperties has, too.
+        macro_rules! host_image_copy {
+            ($out:ident) => {
+                // SAFETY: the arrays are the application's, and as long as it says.
+                unsafe {
+                    let lists = [
+                        (&mut $out.copy_src_layout_count, $out.p_copy_src_layouts),
+                        (&mut $out.copy_dst_layout_count, $out.p_copy_dst_layouts),
+                    ];
+                    for (count, layouts) in lists {
+                        let _ = ffi::enumerate(HOST_COPY_LAYOUTS, count, layouts);
+                    }
                 }
-            }
-            out.optimal_tiling_layout_uuid = uuid("rows");
-            out.identical_memory_type_requirements = vk::TRUE;
+                $out.optimal_tiling_layout_uuid = uuid("rows");
+                $out.identical_memory_type_requirements = vk::TRUE;
+            };
+        }
+        /// Those of VkPhysicalDevicePipelineRobustnessProperties: where no feature defines an access outside
+        /// of its object, it is a mistake.
+        macro_rules! pipeline_robustness {
+            ($out:ident) => {
+                let disabled = vk::PipelineRobustnessBufferBehaviorEXT::DISABLED;
+                $out.default_robustness_storage_buffers = disabled;
+                $out.default_robustness_uniform_buffers = disabled;
+                $out.default_robustness_vertex_inputs = disabled;
+                $out.default_robustness_images = vk::PipelineRobustnessImageBehaviorEXT::DISABLED;
+            };
+        }
+        if let Some(out) = link.write::<vk::PhysicalDeviceHostImageCopyPropertiesEXT<'_>>() {
+            host_image_copy!(out);
+            return;
+        }
+        if self.has_1_4()
+            && let Some(out) = link.write::<later::PhysicalDeviceVulkan14Properties>()
+        {
+            host_image_copy!(out);
+            pipeline_robustness!(out);
+            out.line_sub_pixel_precision_bits = LINE_BITS;
+            out.max_vertex_attrib_divisor = VERTEX_DIVISOR;
+            out.supports_non_zero_first_instance = vk::FALSE;
+            out.max_push_descriptors = PUSH_DESCRIPTORS;
+            out.dynamic_rendering_local_read_depth_stencil_attachments = vk::FALSE;
+            out.dynamic_rendering_local_read_multisampled_attachments = vk::FALSE;
+            out.early_fragment_multisample_coverage_after_sample_counting = vk::FALSE;
+            out.early_fragment_sample_mask_test_before_sample_counting = vk::FALSE;
+            out.depth_stencil_swizzle_one_support = vk::FALSE;
+            out.polygon_mode_point_size = vk::FALSE;
+            out.non_strict_single_pixel_wide_lines_use_parallelogram = vk::FALSE;
+            out.non_strict_wide_lines_use_parallelogram = vk::FALSE;
+            out.block_texel_view_compatible_multiple_layers = vk::FALSE;
+            out.max_combined_image_sampler_descriptor_count = COMBINED_DESCRIPTORS;
+            out.fragment_shading_rate_clamp_combiner_inputs = vk::FALSE;
             return;
         }
         if let Some(out) = link.write::<later::PhysicalDeviceMaintenance7PropertiesKHR>() {
@@ -398,12 +449,7 @@ impl Caps {
             return;
         }
         if let Some(out) = link.write::<vk::PhysicalDevicePipelineRobustnessPropertiesEXT<'_>>() {
-            // Where no feature defines an access outside of its object, it is a mistake.
-            let disabled = vk::PipelineRobustnessBufferBehaviorEXT::DISABLED;
-            out.default_robustness_storage_buffers = disabled;
-            out.default_robustness_uniform_buffers = disabled;
-            out.default_robustness_vertex_inputs = disabled;
-            out.default_robustness_images = vk::PipelineRobustnessImageBehaviorEXT::DISABLED;
+            pipeline_robustness!(out);
             return;
         }
         if let Some(out) = link.write::<later::PhysicalDeviceMaintenance9PropertiesKHR>() {

@@ -1,8 +1,8 @@
 //! The table of options: their names, their help, and what their values set.
 
 use super::{
-    Config, DeviceType, HostCoherence, Mode, OutcomeBuffer, Printf, Queues, Replay, SubgroupSizes, Surfaces,
-    TellNotes, WorkgroupMemory, profiles,
+    ApiVersion, Config, DeviceType, HostCoherence, Mode, OutcomeBuffer, Printf, Queues, Replay,
+    SubgroupSizes, Surfaces, TellNotes, WorkgroupMemory, profiles,
 };
 use crate::capture::wanted::Wanted;
 use crate::report::element::Element;
@@ -250,6 +250,11 @@ pub const OPTIONS: &[OptionSpec] = &[
         "host-memory", "non-coherent",
         "coherent: no memory type has to be flushed or invalidated, for applications that do neither",
         host_memory is "non-coherent": HostCoherence::NonCoherent, "coherent": HostCoherence::Coherent
+    ),
+    choice!(
+        "api-version", "1.4",
+        "the version of Vulkan shown to applications",
+        api_version is "1.3": ApiVersion::V1_3, "1.4": ApiVersion::V1_4
     ),
     option(
         "conformance-version",

@@ -20,8 +20,8 @@ pub struct Profile {
 const GRAPHICS: (&str, &str) = ("queues", "pretend-graphics");
 /// One subgroup size: those who ask for one near the least that there is get slow ones.
 const ONE_SIZE: (&str, &str) = ("subgroup-sizes", "one");
-/// A version of the conformance suite that a driver of Vulkan 1.3 may have passed.
-const CONFORMANT: (&str, &str) = ("conformance-version", "1.3.0.0");
+/// A version of the conformance suite that a driver of Vulkan 1.4 may have passed.
+const CONFORMANT: (&str, &str) = ("conformance-version", "1.4.0.0");
 /// The extensions of windows.
 const SURFACES: (&str, &str) = ("surfaces", "pretend");
 /// No memory that has to be invalidated.

@@ -66,7 +66,7 @@ unsafe fn check_features(caps: &Caps, info: &vk::DeviceCreateInfo<'_>) -> Outcom
         for link in ffi::chain(info.p_next) {
             if let Some(asked) = link.read::<vk::PhysicalDeviceFeatures2<'_>>() {
                 check_v10(&asked.features, &mut robust)?;
-            } else if let Some(row) = features::rows().find(|r| r.kind == link.kind) {
+            } else if let Some(row) = caps.features.rows().find(|r| r.kind == link.kind) {
                 let there = (row.values)(&caps.features);
                 let asked = link.bools(row.members.len());
                 if let Some(n) = features::first_refused(asked, &there) {

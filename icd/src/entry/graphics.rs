@@ -78,7 +78,7 @@ state! {
     cmd_set_stencil_write_mask = "vkCmdSetStencilWriteMask" (vk::StencilFaceFlags, u32);
     cmd_set_stencil_reference = "vkCmdSetStencilReference" (vk::StencilFaceFlags, u32);
     cmd_bind_index_buffer = "vkCmdBindIndexBuffer" (vk::Buffer, vk::DeviceSize, vk::IndexType);
-    cmd_bind_index_buffer2 = "vkCmdBindIndexBuffer2KHR" (vk::Buffer, vk::DeviceSize, vk::DeviceSize, vk::IndexType);
+    cmd_bind_index_buffer2 = "vkCmdBindIndexBuffer2" (vk::Buffer, vk::DeviceSize, vk::DeviceSize, vk::IndexType);
     cmd_bind_vertex_buffers = "vkCmdBindVertexBuffers" (u32, u32, *const vk::Buffer, *const vk::DeviceSize);
     cmd_set_cull_mode = "vkCmdSetCullMode" (vk::CullModeFlags);
     cmd_set_front_face = "vkCmdSetFrontFace" (vk::FrontFace);
@@ -108,6 +108,9 @@ state! {
     cmd_set_logic_op_enable = "vkCmdSetLogicOpEnableEXT" (vk::Bool32);
     cmd_set_color_blend_enable = "vkCmdSetColorBlendEnableEXT" (u32, u32, *const vk::Bool32);
     cmd_set_color_blend_equation = "vkCmdSetColorBlendEquationEXT" (u32, u32, *const vk::ColorBlendEquationEXT);
+    cmd_set_line_stipple = "vkCmdSetLineStipple" (u32, u16);
+    cmd_set_rendering_attachment_locations = "vkCmdSetRenderingAttachmentLocations" (*const vk::RenderingAttachmentLocationInfoKHR<'_>);
+    cmd_set_rendering_input_attachment_indices = "vkCmdSetRenderingInputAttachmentIndices" (*const vk::RenderingInputAttachmentIndexInfoKHR<'_>);
     cmd_set_color_write_mask = "vkCmdSetColorWriteMaskEXT" (u32, u32, *const vk::ColorComponentFlags);
 }
 

@@ -1,7 +1,7 @@
 //! VkInstance.
 
 use crate::boundary::{Origin, entries};
-use crate::caps::{API_VERSION, Caps, extensions};
+use crate::caps::{self, Caps, extensions};
 use crate::config::{Config, Surfaces};
 use crate::entry::physical_device::PhysicalDevice;
 use crate::error::{Error, Outcome};
@@ -171,7 +171,8 @@ entries! {
     }
 
     fn enumerate_instance_version(out: *mut u32) -> vk::Result {
-        ffi::write(out, API_VERSION)
+        // What is wrong with the options is said when an instance is created.
+        ffi::write(out, caps::api_version(&Config::from_env().unwrap_or_default()))
     }
 
     fn enumerate_instance_extension_properties(

@@ -3,6 +3,7 @@
 mod table;
 
 use crate::boundary::entries;
+use crate::caps;
 use crate::device::Device;
 use crate::entry::instance::Instance;
 use crate::ffi;
@@ -88,8 +89,9 @@ entries! {
         let instance = handle::dispatchable::<Instance>(instance)?;
         let there = match gate {
             Gate::InstanceExtension(name) => instance.extensions.iter().any(|e| e == name),
+            Gate::Core(minor) => minor <= vk::api_version_minor(caps::api_version(&instance.config)),
             // All device extensions that have functions are available.
-            Gate::Core(_) | Gate::DeviceExtension(_) => true,
+            Gate::DeviceExtension(_) => true,
         };
         Ok(row.function.filter(|_| there))
     }
@@ -101,7 +103,10 @@ entries! {
         let Some((row, gate)) = find(name) else { return Ok(None) };
         let there = row.level == Level::Device
             && match gate {
-                Gate::Core(minor) => minor <= vk::api_version_minor(device.instance.api_version),
+                Gate::Core(minor) => {
+                    let shown = device.instance.api_version.min(device.caps.api_version);
+                    minor <= vk::api_version_minor(shown)
+                }
                 Gate::InstanceExtension(name) => device.instance.extensions.iter().any(|e| e == name),
                 Gate::DeviceExtension(name) => device.extensions.iter().any(|e| e == name),
             };

@@ -49,9 +49,9 @@ pub(super) const TABLE: &[Row] = rows! {
     "vkCmdBindDescriptorBufferEmbeddedSamplersEXT" Device DeviceExtension("VK_EXT_descriptor_buffer"), PFN_vkCmdBindDescriptorBufferEmbeddedSamplersEXT = descriptor_buffer::cmd_bind_descriptor_buffer_embedded_samplers;
     "vkCmdBindDescriptorBuffersEXT" Device DeviceExtension("VK_EXT_descriptor_buffer"), PFN_vkCmdBindDescriptorBuffersEXT = descriptor_buffer::cmd_bind_descriptor_buffers;
     "vkCmdBindDescriptorSets" Device Core(0), PFN_vkCmdBindDescriptorSets = command_buffer::cmd_bind_descriptor_sets;
-    "vkCmdBindDescriptorSets2KHR" Device DeviceExtension("VK_KHR_maintenance6"), PFN_vkCmdBindDescriptorSets2KHR = command_buffer::cmd_bind_descriptor_sets2;
+    "vkCmdBindDescriptorSets2" Device DeviceExtension("VK_KHR_maintenance6") => Core(4), PFN_vkCmdBindDescriptorSets2KHR = command_buffer::cmd_bind_descriptor_sets2;
     "vkCmdBindIndexBuffer" Device Core(0), PFN_vkCmdBindIndexBuffer = graphics::cmd_bind_index_buffer;
-    "vkCmdBindIndexBuffer2KHR" Device DeviceExtension("VK_KHR_maintenance5"), PFN_vkCmdBindIndexBuffer2KHR = graphics::cmd_bind_index_buffer2;
+    "vkCmdBindIndexBuffer2" Device DeviceExtension("VK_KHR_maintenance5") => Core(4), PFN_vkCmdBindIndexBuffer2KHR = graphics::cmd_bind_index_buffer2;
     "vkCmdBindPipeline" Device Core(0), PFN_vkCmdBindPipeline = command_buffer::cmd_bind_pipeline;
     "vkCmdBindShadersEXT" Device DeviceExtension("VK_EXT_shader_object"), PFN_vkCmdBindShadersEXT = shader_object::cmd_bind_shaders;
     "vkCmdBindVertexBuffers" Device Core(0), PFN_vkCmdBindVertexBuffers = graphics::cmd_bind_vertex_buffers;
@@ -98,11 +98,11 @@ pub(super) const TABLE: &[Row] = rows! {
     "vkCmdPipelineBarrier" Device Core(0), PFN_vkCmdPipelineBarrier = command_sync::cmd_pipeline_barrier;
     "vkCmdPipelineBarrier2" Device DeviceExtension("VK_KHR_synchronization2") => Core(3), PFN_vkCmdPipelineBarrier2 = command_sync::cmd_pipeline_barrier2;
     "vkCmdPushConstants" Device Core(0), PFN_vkCmdPushConstants = command_buffer::cmd_push_constants;
-    "vkCmdPushConstants2KHR" Device DeviceExtension("VK_KHR_maintenance6"), PFN_vkCmdPushConstants2KHR = command_buffer::cmd_push_constants2;
-    "vkCmdPushDescriptorSet2KHR" Device DeviceExtension("VK_KHR_maintenance6"), PFN_vkCmdPushDescriptorSet2KHR = command_buffer::cmd_push_descriptor_set2;
-    "vkCmdPushDescriptorSetKHR" Device DeviceExtension("VK_KHR_push_descriptor"), PFN_vkCmdPushDescriptorSetKHR = command_buffer::cmd_push_descriptor_set;
-    "vkCmdPushDescriptorSetWithTemplate2KHR" Device DeviceExtension("VK_KHR_maintenance6"), PFN_vkCmdPushDescriptorSetWithTemplate2KHR = command_buffer::cmd_push_descriptor_set_with_template2;
-    "vkCmdPushDescriptorSetWithTemplateKHR" Device DeviceExtension("VK_KHR_push_descriptor"), PFN_vkCmdPushDescriptorSetWithTemplateKHR = command_buffer::cmd_push_descriptor_set_with_template;
+    "vkCmdPushConstants2" Device DeviceExtension("VK_KHR_maintenance6") => Core(4), PFN_vkCmdPushConstants2KHR = command_buffer::cmd_push_constants2;
+    "vkCmdPushDescriptorSet" Device DeviceExtension("VK_KHR_push_descriptor") => Core(4), PFN_vkCmdPushDescriptorSetKHR = command_buffer::cmd_push_descriptor_set;
+    "vkCmdPushDescriptorSet2" Device DeviceExtension("VK_KHR_maintenance6") => Core(4), PFN_vkCmdPushDescriptorSet2KHR = command_buffer::cmd_push_descriptor_set2;
+    "vkCmdPushDescriptorSetWithTemplate" Device DeviceExtension("VK_KHR_push_descriptor") => Core(4), PFN_vkCmdPushDescriptorSetWithTemplateKHR = command_buffer::cmd_push_descriptor_set_with_template;
+    "vkCmdPushDescriptorSetWithTemplate2" Device DeviceExtension("VK_KHR_maintenance6") => Core(4), PFN_vkCmdPushDescriptorSetWithTemplate2KHR = command_buffer::cmd_push_descriptor_set_with_template2;
     "vkCmdResetEvent" Device Core(0), PFN_vkCmdResetEvent = command_sync::cmd_reset_event;
     "vkCmdResetEvent2" Device DeviceExtension("VK_KHR_synchronization2") => Core(3), PFN_vkCmdResetEvent2 = command_sync::cmd_reset_event2;
     "vkCmdResetQueryPool" Device Core(0), PFN_vkCmdResetQueryPool = command_sync::cmd_reset_query_pool;
@@ -129,6 +129,7 @@ pub(super) const TABLE: &[Row] = rows! {
     "vkCmdSetEvent" Device Core(0), PFN_vkCmdSetEvent = command_sync::cmd_set_event;
     "vkCmdSetEvent2" Device DeviceExtension("VK_KHR_synchronization2") => Core(3), PFN_vkCmdSetEvent2 = command_sync::cmd_set_event2;
     "vkCmdSetFrontFace" Device DeviceExtension("VK_EXT_shader_object") => Core(3), PFN_vkCmdSetFrontFace = graphics::cmd_set_front_face;
+    "vkCmdSetLineStipple" Device Core(4), PFN_vkCmdSetLineStippleKHR = graphics::cmd_set_line_stipple;
     "vkCmdSetLineWidth" Device Core(0), PFN_vkCmdSetLineWidth = graphics::cmd_set_line_width;
     "vkCmdSetLogicOpEXT" Device DeviceExtension("VK_EXT_shader_object"), PFN_vkCmdSetLogicOpEXT = graphics::cmd_set_logic_op;
     "vkCmdSetLogicOpEnableEXT" Device DeviceExtension("VK_EXT_shader_object"), PFN_vkCmdSetLogicOpEnableEXT = graphics::cmd_set_logic_op_enable;
@@ -138,6 +139,8 @@ pub(super) const TABLE: &[Row] = rows! {
     "vkCmdSetPrimitiveTopology" Device DeviceExtension("VK_EXT_shader_object") => Core(3), PFN_vkCmdSetPrimitiveTopology = graphics::cmd_set_primitive_topology;
     "vkCmdSetRasterizationSamplesEXT" Device DeviceExtension("VK_EXT_shader_object"), PFN_vkCmdSetRasterizationSamplesEXT = graphics::cmd_set_rasterization_samples;
     "vkCmdSetRasterizerDiscardEnable" Device DeviceExtension("VK_EXT_shader_object") => Core(3), PFN_vkCmdSetRasterizerDiscardEnable = graphics::cmd_set_rasterizer_discard_enable;
+    "vkCmdSetRenderingAttachmentLocations" Device Core(4), PFN_vkCmdSetRenderingAttachmentLocationsKHR = graphics::cmd_set_rendering_attachment_locations;
+    "vkCmdSetRenderingInputAttachmentIndices" Device Core(4), PFN_vkCmdSetRenderingInputAttachmentIndicesKHR = graphics::cmd_set_rendering_input_attachment_indices;
     "vkCmdSetSampleMaskEXT" Device DeviceExtension("VK_EXT_shader_object"), PFN_vkCmdSetSampleMaskEXT = graphics::cmd_set_sample_mask;
     "vkCmdSetScissor" Device Core(0), PFN_vkCmdSetScissor = graphics::cmd_set_scissor;
     "vkCmdSetScissorWithCount" Device DeviceExtension("VK_EXT_shader_object") => Core(3), PFN_vkCmdSetScissorWithCount = graphics::cmd_set_scissor_with_count;
@@ -155,9 +158,9 @@ pub(super) const TABLE: &[Row] = rows! {
     "vkCmdWaitEvents2" Device DeviceExtension("VK_KHR_synchronization2") => Core(3), PFN_vkCmdWaitEvents2 = command_sync::cmd_wait_events2;
     "vkCmdWriteTimestamp" Device Core(0), PFN_vkCmdWriteTimestamp = command_sync::cmd_write_timestamp;
     "vkCmdWriteTimestamp2" Device DeviceExtension("VK_KHR_synchronization2") => Core(3), PFN_vkCmdWriteTimestamp2 = command_sync::cmd_write_timestamp2;
-    "vkCopyImageToImageEXT" Device DeviceExtension("VK_EXT_host_image_copy"), PFN_vkCopyImageToImageEXT = host_copy::copy_image_to_image;
-    "vkCopyImageToMemoryEXT" Device DeviceExtension("VK_EXT_host_image_copy"), PFN_vkCopyImageToMemoryEXT = host_copy::copy_image_to_memory;
-    "vkCopyMemoryToImageEXT" Device DeviceExtension("VK_EXT_host_image_copy"), PFN_vkCopyMemoryToImageEXT = host_copy::copy_memory_to_image;
+    "vkCopyImageToImage" Device DeviceExtension("VK_EXT_host_image_copy") => Core(4), PFN_vkCopyImageToImageEXT = host_copy::copy_image_to_image;
+    "vkCopyImageToMemory" Device DeviceExtension("VK_EXT_host_image_copy") => Core(4), PFN_vkCopyImageToMemoryEXT = host_copy::copy_image_to_memory;
+    "vkCopyMemoryToImage" Device DeviceExtension("VK_EXT_host_image_copy") => Core(4), PFN_vkCopyMemoryToImageEXT = host_copy::copy_memory_to_image;
     "vkCreateBuffer" Device Core(0), PFN_vkCreateBuffer = buffer::create_buffer;
     "vkCreateBufferView" Device Core(0), PFN_vkCreateBufferView = buffer_view::create_buffer_view;
     "vkCreateCommandPool" Device Core(0), PFN_vkCreateCommandPool = command_pool::create_command_pool;
@@ -246,7 +249,7 @@ pub(super) const TABLE: &[Row] = rows! {
     "vkGetDeviceGroupSurfacePresentModesKHR" Device DeviceExtension("VK_KHR_swapchain"), PFN_vkGetDeviceGroupSurfacePresentModesKHR = surface::get_device_group_surface_present_modes;
     "vkGetDeviceImageMemoryRequirements" Device DeviceExtension("VK_KHR_maintenance4") => Core(3), PFN_vkGetDeviceImageMemoryRequirements = image::get_device_image_memory_requirements;
     "vkGetDeviceImageSparseMemoryRequirements" Device DeviceExtension("VK_KHR_maintenance4") => Core(3), PFN_vkGetDeviceImageSparseMemoryRequirements = sparse::get_device_image_sparse_memory_requirements;
-    "vkGetDeviceImageSubresourceLayoutKHR" Device DeviceExtension("VK_KHR_maintenance5"), PFN_vkGetDeviceImageSubresourceLayoutKHR = image::get_device_image_subresource_layout;
+    "vkGetDeviceImageSubresourceLayout" Device DeviceExtension("VK_KHR_maintenance5") => Core(4), PFN_vkGetDeviceImageSubresourceLayoutKHR = image::get_device_image_subresource_layout;
     "vkGetDeviceMemoryCommitment" Device Core(0), PFN_vkGetDeviceMemoryCommitment = memory::get_device_memory_commitment;
     "vkGetDeviceMemoryOpaqueCaptureAddress" Device DeviceExtension("VK_KHR_buffer_device_address") => Core(2), PFN_vkGetDeviceMemoryOpaqueCaptureAddress = memory::get_device_memory_opaque_capture_address;
     "vkGetDeviceProcAddr" Device Core(0), PFN_vkGetDeviceProcAddr = get_device_proc_addr;
@@ -261,8 +264,8 @@ pub(super) const TABLE: &[Row] = rows! {
     "vkGetImageSparseMemoryRequirements" Device Core(0), PFN_vkGetImageSparseMemoryRequirements = sparse::get_image_sparse_memory_requirements;
     "vkGetImageSparseMemoryRequirements2" Device DeviceExtension("VK_KHR_get_memory_requirements2") => Core(1), PFN_vkGetImageSparseMemoryRequirements2 = sparse::get_image_sparse_memory_requirements2;
     "vkGetImageSubresourceLayout" Device Core(0), PFN_vkGetImageSubresourceLayout = image::get_image_subresource_layout;
+    "vkGetImageSubresourceLayout2" Device DeviceExtension("VK_KHR_maintenance5") => Core(4), PFN_vkGetImageSubresourceLayout2KHR = image::get_image_subresource_layout2;
     "vkGetImageSubresourceLayout2EXT" Device DeviceExtension("VK_EXT_host_image_copy"), PFN_vkGetImageSubresourceLayout2KHR = image::get_image_subresource_layout2;
-    "vkGetImageSubresourceLayout2KHR" Device DeviceExtension("VK_KHR_maintenance5"), PFN_vkGetImageSubresourceLayout2KHR = image::get_image_subresource_layout2;
     "vkGetImageViewOpaqueCaptureDescriptorDataEXT" Device DeviceExtension("VK_EXT_descriptor_buffer"), PFN_vkGetImageViewOpaqueCaptureDescriptorDataEXT = descriptor_buffer::get_image_view_opaque_capture_descriptor_data;
     "vkGetInstanceProcAddr" Global Core(0), PFN_vkGetInstanceProcAddr = get_instance_proc_addr;
     "vkGetMemoryFdKHR" Device DeviceExtension("VK_KHR_external_memory_fd"), PFN_vkGetMemoryFdKHR = external::get_memory_fd;
@@ -302,7 +305,7 @@ pub(super) const TABLE: &[Row] = rows! {
     "vkGetPrivateData" Device DeviceExtension("VK_EXT_private_data") => Core(3), PFN_vkGetPrivateData = private_data::get_private_data;
     "vkGetQueryPoolResults" Device Core(0), PFN_vkGetQueryPoolResults = query::get_query_pool_results;
     "vkGetRenderAreaGranularity" Device Core(0), PFN_vkGetRenderAreaGranularity = render_pass::get_render_area_granularity;
-    "vkGetRenderingAreaGranularityKHR" Device DeviceExtension("VK_KHR_maintenance5"), PFN_vkGetRenderingAreaGranularityKHR = render_pass::get_rendering_area_granularity;
+    "vkGetRenderingAreaGranularity" Device DeviceExtension("VK_KHR_maintenance5") => Core(4), PFN_vkGetRenderingAreaGranularityKHR = render_pass::get_rendering_area_granularity;
     "vkGetSamplerOpaqueCaptureDescriptorDataEXT" Device DeviceExtension("VK_EXT_descriptor_buffer"), PFN_vkGetSamplerOpaqueCaptureDescriptorDataEXT = descriptor_buffer::get_sampler_opaque_capture_descriptor_data;
     "vkGetSemaphoreCounterValue" Device DeviceExtension("VK_KHR_timeline_semaphore") => Core(2), PFN_vkGetSemaphoreCounterValue = semaphore::get_semaphore_counter_value;
     "vkGetSemaphoreFdKHR" Device DeviceExtension("VK_KHR_external_semaphore_fd"), PFN_vkGetSemaphoreFdKHR = semaphore::get_semaphore_fd;
@@ -312,7 +315,7 @@ pub(super) const TABLE: &[Row] = rows! {
     "vkImportSemaphoreFdKHR" Device DeviceExtension("VK_KHR_external_semaphore_fd"), PFN_vkImportSemaphoreFdKHR = semaphore::import_semaphore_fd;
     "vkInvalidateMappedMemoryRanges" Device Core(0), PFN_vkInvalidateMappedMemoryRanges = memory::invalidate_mapped_memory_ranges;
     "vkMapMemory" Device Core(0), PFN_vkMapMemory = memory::map_memory;
-    "vkMapMemory2KHR" Device DeviceExtension("VK_KHR_map_memory2"), PFN_vkMapMemory2KHR = memory::map_memory2;
+    "vkMapMemory2" Device DeviceExtension("VK_KHR_map_memory2") => Core(4), PFN_vkMapMemory2KHR = memory::map_memory2;
     "vkMergePipelineCaches" Device Core(0), PFN_vkMergePipelineCaches = pipeline_cache::merge_pipeline_caches;
     "vkQueueBeginDebugUtilsLabelEXT" Device InstanceExtension("VK_EXT_debug_utils"), PFN_vkQueueBeginDebugUtilsLabelEXT = debug::queue_begin_debug_utils_label;
     "vkQueueBindSparse" Device Core(0), PFN_vkQueueBindSparse = queue::queue_bind_sparse;
@@ -335,10 +338,10 @@ pub(super) const TABLE: &[Row] = rows! {
     "vkSetPrivateData" Device DeviceExtension("VK_EXT_private_data") => Core(3), PFN_vkSetPrivateData = private_data::set_private_data;
     "vkSignalSemaphore" Device DeviceExtension("VK_KHR_timeline_semaphore") => Core(2), PFN_vkSignalSemaphore = semaphore::signal_semaphore;
     "vkSubmitDebugUtilsMessageEXT" Instance InstanceExtension("VK_EXT_debug_utils"), PFN_vkSubmitDebugUtilsMessageEXT = debug::submit_debug_utils_message;
-    "vkTransitionImageLayoutEXT" Device DeviceExtension("VK_EXT_host_image_copy"), PFN_vkTransitionImageLayoutEXT = host_copy::transition_image_layout;
+    "vkTransitionImageLayout" Device DeviceExtension("VK_EXT_host_image_copy") => Core(4), PFN_vkTransitionImageLayoutEXT = host_copy::transition_image_layout;
     "vkTrimCommandPool" Device DeviceExtension("VK_KHR_maintenance1") => Core(1), PFN_vkTrimCommandPool = command_pool::trim_command_pool;
     "vkUnmapMemory" Device Core(0), PFN_vkUnmapMemory = memory::unmap_memory;
-    "vkUnmapMemory2KHR" Device DeviceExtension("VK_KHR_map_memory2"), PFN_vkUnmapMemory2KHR = memory::unmap_memory2;
+    "vkUnmapMemory2" Device DeviceExtension("VK_KHR_map_memory2") => Core(4), PFN_vkUnmapMemory2KHR = memory::unmap_memory2;
     "vkUpdateDescriptorSetWithTemplate" Device DeviceExtension("VK_KHR_descriptor_update_template") => Core(1), PFN_vkUpdateDescriptorSetWithTemplate = descriptor_template::update_descriptor_set_with_template;
     "vkUpdateDescriptorSets" Device Core(0), PFN_vkUpdateDescriptorSets = descriptor_set::update_descriptor_sets;
     "vkWaitForFences" Device Core(0), PFN_vkWaitForFences = fence::wait_for_fences;

@@ -4,8 +4,14 @@ use super::*;
 
 #[test]
 fn a_structure_without_chains_refuses_them() {
-    assert_eq!(Features::new(false, false).v12.vulkan_memory_model_availability_visibility_chains, vk::FALSE);
-    assert_eq!(Features::new(true, false).v12.vulkan_memory_model_availability_visibility_chains, vk::TRUE);
+    assert_eq!(
+        Features::new(false, false, 4).v12.vulkan_memory_model_availability_visibility_chains,
+        vk::FALSE
+    );
+    assert_eq!(
+        Features::new(true, false, 4).v12.vulkan_memory_model_availability_visibility_chains,
+        vk::TRUE
+    );
 }
 
 #[test]
@@ -23,10 +29,35 @@ fn every_row_lists_every_member() {
             vk::StructureType::PHYSICAL_DEVICE_VULKAN_1_3_FEATURES,
             size_of::<vk::PhysicalDeviceVulkan13Features>(),
         ),
+        (vk::StructureType::from_raw(55), size_of::<crate::caps::later::PhysicalDeviceVulkan14Features>()),
     ] {
-        let row = rows().find(|r| r.kind == kind).unwrap();
+        let row = Features::new(true, false, 4).rows().find(|r| r.kind == kind).unwrap();
         assert_eq!((16 + row.members.len() * 4).next_multiple_of(8), size);
-        assert_eq!((row.values)(&Features::new(true, false)).len(), row.members.len());
+        assert_eq!((row.values)(&Features::new(true, false, 4)).len(), row.members.len());
+    }
+}
+
+/// What stands in two structures is the same in both.
+#[test]
+fn a_feature_that_was_promoted_has_one_value() {
+    let features = Features::new(true, false, 4);
+    let mut values = std::collections::BTreeMap::new();
+    for row in features.rows() {
+        for (member, value) in row.members.iter().zip((row.values)(&features)) {
+            assert_eq!(*values.entry(*member).or_insert(value), value, "{member}");
+        }
+    }
+}
+
+/// A device of 1.3 does not know the structures of 1.4, nor what these alone require.
+#[test]
+fn the_version_decides_what_is_there() {
+    let kind = vk::StructureType::from_raw(55);
+    for (minor, there) in [(3, false), (4, true)] {
+        let features = Features::new(true, false, minor);
+        assert_eq!(features.rows().any(|row| row.kind == kind), there);
+        let required = [features.v10.depth_clamp, features.v10.independent_blend];
+        assert_eq!(required.map(|value| value == vk::TRUE), [there; 2]);
     }
 }
 

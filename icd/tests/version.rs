@@ -1,0 +1,223 @@
+//! Vulkan 1.4: what it brought into the core is there under its own name and without an extension, where the
+//! application asked for that version.
+
+mod common;
+
+use ash::vk;
+use common::{alone, entry};
+use std::ffi::{CStr, c_void};
+use vk::Handle as _;
+
+/// The functions that are core since 1.4.
+const NEW: [&CStr; 19] = [
+    c"vkCmdBindDescriptorSets2",
+    c"vkCmdBindIndexBuffer2",
+    c"vkCmdPushConstants2",
+    c"vkCmdPushDescriptorSet",
+    c"vkCmdPushDescriptorSet2",
+    c"vkCmdPushDescriptorSetWithTemplate",
+    c"vkCmdPushDescriptorSetWithTemplate2",
+    c"vkCmdSetLineStipple",
+    c"vkCmdSetRenderingAttachmentLocations",
+    c"vkCmdSetRenderingInputAttachmentIndices",
+    c"vkCopyImageToImage",
+    c"vkCopyImageToMemory",
+    c"vkCopyMemoryToImage",
+    c"vkGetDeviceImageSubresourceLayout",
+    c"vkGetImageSubresourceLayout2",
+    c"vkGetRenderingAreaGranularity",
+    c"vkMapMemory2",
+    c"vkTransitionImageLayout",
+    c"vkUnmapMemory2",
+];
+
+/// VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_4_FEATURES.
+const FEATURES: vk::StructureType = vk::StructureType::from_raw(55);
+
+/// VkPhysicalDeviceVulkan14Features.
+#[repr(C)]
+struct Features {
+    s_type: vk::StructureType,
+    p_next: *mut c_void,
+    /// In the order of the header, globalPriorityQuery to pushDescriptor.
+    members: [vk::Bool32; 21],
+}
+
+/// Of what the members say, what draws or needs protected memory and is not required.
+const OPTIONAL: [usize; 7] = [5, 7, 8, 9, 10, 12, 17];
+
+// SAFETY: the structure begins with sType and pNext.
+unsafe impl vk::TaggedStructure for Features {
+    const STRUCTURE_TYPE: vk::StructureType = FEATURES;
+}
+// SAFETY: these are the structures that it extends.
+unsafe impl vk::ExtendsDeviceCreateInfo for Features {}
+// SAFETY: the same.
+unsafe impl vk::ExtendsPhysicalDeviceFeatures2 for Features {}
+
+impl Features {
+    fn new(value: vk::Bool32) -> Features {
+        Features { s_type: FEATURES, p_next: std::ptr::null_mut(), members: [value; 21] }
+    }
+}
+
+/// An instance for this version, and a device of it without an extension that has all its features of 1.4.
+fn open(version: u32) -> (ash::Instance, vk::PhysicalDevice, ash::Device) {
+    let application = vk::ApplicationInfo::default().api_version(version);
+    let info = vk::InstanceCreateInfo::default().application_info(&application);
+    let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&[1.0])];
+    let info_of_device = vk::DeviceCreateInfo::default().queue_create_infos(&queues);
+    // SAFETY: valid usage.
+    unsafe {
+        let instance = entry().create_instance(&info, None).unwrap();
+        let physical = instance.enumerate_physical_devices().unwrap()[0];
+        let mut features = Features::new(0);
+        let mut all = vk::PhysicalDeviceFeatures2::default().push_next(&mut features);
+        instance.get_physical_device_features2(physical, &mut all);
+        let info_of_device = info_of_device.push_next(&mut features);
+        let device = instance.create_device(physical, &info_of_device, None).unwrap();
+        (instance, physical, device)
+    }
+}
+
+fn there(instance: &ash::Instance, device: &ash::Device, name: &CStr) -> bool {
+    // SAFETY: a live device.
+    unsafe { instance.get_device_proc_addr(device.handle(), name.as_ptr()).is_some() }
+}
+
+#[test]
+fn the_version_and_what_it_requires_are_shown() {
+    // SAFETY: live handles, complete structures.
+    unsafe {
+        let version = entry().try_enumerate_instance_version().unwrap().unwrap();
+        assert_eq!((vk::api_version_major(version), vk::api_version_minor(version)), (1, 4));
+        let (instance, physical, _) = open(version);
+        assert_eq!(instance.get_physical_device_properties(physical).api_version, version);
+        let mut features = Features::new(9);
+        let mut all = vk::PhysicalDeviceFeatures2::default().push_next(&mut features);
+        instance.get_physical_device_features2(physical, &mut all);
+        for (number, value) in features.members.into_iter().enumerate() {
+            assert_eq!(value == vk::TRUE, !OPTIONAL.contains(&number), "member {number}");
+        }
+    }
+}
+
+#[test]
+fn names_of_1_4_are_there_for_those_who_ask_for_1_4() {
+    for (version, new) in [(vk::make_api_version(0, 1, 4, 0), true), (vk::API_VERSION_1_3, false)] {
+        let (instance, _, device) = open(version);
+        for name in NEW {
+            assert_eq!(there(&instance, &device, name), new, "{name:?} of {version:x}");
+        }
+        // No extension is enabled.
+        assert!(!there(&instance, &device, c"vkCmdPushConstants2KHR"));
+    }
+}
+
+/// With `api-version` 1.3 nothing of 1.4 is there, whatever the application asks for.
+#[test]
+fn an_older_version_can_be_shown() {
+    let options = [("PELLUCID_API_VERSION", "1.3")];
+    if alone("an_older_version_can_be_shown", &options).is_some() {
+        return;
+    }
+    // SAFETY: live handles, complete structures.
+    unsafe {
+        let version = entry().try_enumerate_instance_version().unwrap().unwrap();
+        assert_eq!(vk::api_version_minor(version), 3);
+        let (instance, physical, device) = open(vk::make_api_version(0, 1, 4, 0));
+        assert_eq!(instance.get_physical_device_properties(physical).api_version, version);
+        let mut features = Features::new(9);
+        let mut all = vk::PhysicalDeviceFeatures2::default().push_next(&mut features);
+        instance.get_physical_device_features2(physical, &mut all);
+        assert_eq!(features.members, [9; 21], "a structure that it does not know");
+        assert!(NEW.iter().all(|name| !there(&instance, &device, name)));
+    }
+}
+
+/// A buffer that is pushed, constants that are pushed, and memory that is mapped, all by functions of 1.4.
+#[test]
+fn a_program_of_1_4_needs_no_extension() {
+    let (instance, physical, device) = open(vk::make_api_version(0, 1, 4, 0));
+    let code = include_bytes!("shaders/spin.spv");
+    let stage = vk::ShaderStageFlags::COMPUTE;
+    macro_rules! function {
+        ($name:literal as $type:ty) => {{
+            let function = instance.get_device_proc_addr(device.handle(), $name.as_ptr()).unwrap();
+            std::mem::transmute::<unsafe extern "system" fn(), $type>(function)
+        }};
+    }
+    // SAFETY: valid usage; the functions have the types of the extensions that they come from.
+    unsafe {
+        let map = function!(c"vkMapMemory2" as vk::PFN_vkMapMemory2KHR);
+        let push_set = function!(c"vkCmdPushDescriptorSet" as vk::PFN_vkCmdPushDescriptorSetKHR);
+        let push_constants = function!(c"vkCmdPushConstants2" as vk::PFN_vkCmdPushConstants2KHR);
+
+        let usage = vk::BufferUsageFlags::STORAGE_BUFFER;
+        let buffer =
+            device.create_buffer(&vk::BufferCreateInfo::default().size(128).usage(usage), None).unwrap();
+        let types = instance.get_physical_device_memory_properties(physical);
+        let coherent = vk::MemoryPropertyFlags::HOST_COHERENT;
+        let fits = |kind: &vk::MemoryType| kind.property_flags.contains(coherent);
+        let memory_type = types.memory_types_as_slice().iter().position(fits).unwrap() as u32;
+        let needs = device.get_buffer_memory_requirements(buffer);
+        let info =
+            vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(memory_type);
+        let memory = device.allocate_memory(&info, None).unwrap();
+        device.bind_buffer_memory(buffer, memory, 0).unwrap();
+        let info = vk::MemoryMapInfoKHR::default().memory(memory).size(vk::WHOLE_SIZE);
+        let mut mapped = std::ptr::null_mut();
+        assert_eq!(map(device.handle(), &raw const info, &raw mut mapped), vk::Result::SUCCESS);
+        let words = std::slice::from_raw_parts_mut(mapped.cast::<u32>(), 32);
+        words.copy_from_slice(&std::array::from_fn::<u32, 32, _>(|i| 100 * i as u32));
+
+        let bindings = [vk::DescriptorSetLayoutBinding::default()
+            .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
+            .descriptor_count(1)
+            .stage_flags(stage)];
+        let flags = vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR;
+        let info = vk::DescriptorSetLayoutCreateInfo::default().flags(flags).bindings(&bindings);
+        let sets = [device.create_descriptor_set_layout(&info, None).unwrap()];
+        let ranges = [vk::PushConstantRange::default().size(16).stage_flags(stage)];
+        let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&sets).push_constant_ranges(&ranges);
+        let layout = device.create_pipeline_layout(&info, None).unwrap();
+        // maintenance5: a pipeline takes the code itself.
+        let code = ash::util::read_spv(&mut std::io::Cursor::new(&code[..])).unwrap();
+        let mut module = vk::ShaderModuleCreateInfo::default().code(&code);
+        let stage_info = vk::PipelineShaderStageCreateInfo::default().stage(stage).name(c"main");
+        let info = [vk::ComputePipelineCreateInfo::default()
+            .layout(layout)
+            .stage(stage_info.push_next(&mut module))];
+        let pipeline = device.create_compute_pipelines(vk::PipelineCache::null(), &info, None).unwrap()[0];
+
+        let pool = device.create_command_pool(&vk::CommandPoolCreateInfo::default(), None).unwrap();
+        let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
+        let commands = device.allocate_command_buffers(&info).unwrap();
+        let c = commands[0];
+        device.begin_command_buffer(c, &vk::CommandBufferBeginInfo::default()).unwrap();
+        device.cmd_bind_pipeline(c, vk::PipelineBindPoint::COMPUTE, pipeline);
+        let range = [vk::DescriptorBufferInfo::default().buffer(buffer).range(vk::WHOLE_SIZE)];
+        let write = vk::WriteDescriptorSet::default()
+            .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
+            .buffer_info(&range);
+        push_set(c, vk::PipelineBindPoint::COMPUTE, layout, 0, 1, &raw const write);
+        let rounds = 4u32.to_ne_bytes();
+        let info = vk::PushConstantsInfoKHR::default().layout(layout).stage_flags(stage).values(&rounds);
+        push_constants(c, &raw const info);
+        device.cmd_dispatch(c, 1, 1, 1);
+        let barrier = [vk::MemoryBarrier::default()
+            .src_access_mask(vk::AccessFlags::SHADER_WRITE)
+            .dst_access_mask(vk::AccessFlags::HOST_READ)];
+        let (from, to) = (vk::PipelineStageFlags::COMPUTE_SHADER, vk::PipelineStageFlags::HOST);
+        device.cmd_pipeline_barrier(c, from, to, vk::DependencyFlags::empty(), &barrier, &[], &[]);
+        device.end_command_buffer(c).unwrap();
+        let queue = device.get_device_queue(0, 0);
+        assert!(!queue.is_null());
+        let submit = [vk::SubmitInfo::default().command_buffers(&commands)];
+        device.queue_submit(queue, &submit, vk::Fence::null()).unwrap();
+        device.queue_wait_idle(queue).unwrap();
+        let expected: Vec<u32> = (0..32).map(|i| 100 * i + 1 + 2 + 3).collect();
+        assert_eq!(words, expected);
+        device.destroy_device(None);
+    }
+}
