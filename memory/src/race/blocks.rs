@@ -96,17 +96,22 @@ impl WholeBarrier {
     }
 
     /// Whether the control barrier orders, makes available and visible in its workgroup all that it does at
-    /// all.
+    /// all; and in no more than that if there are memory barriers.
     pub(super) fn is_full(&self) -> bool {
         let semantics = &self.operation.semantics;
         let full =
             semantics.acquire && semantics.release && semantics.make_available && semantics.make_visible;
-        full && self.operation.level == Some(1)
+        full && (self.operation.level == Some(1) || self.is_alone() && self.operation.level > Some(1))
     }
 
     /// Whether there is no memory barrier.
-    pub(super) fn is_alone(&self) -> bool {
+    fn is_alone(&self) -> bool {
         self.before.is_empty() && self.behind.is_empty()
+    }
+
+    /// Whether it orders nothing but accesses of its workgroup, among each other.
+    pub(super) fn is_local(&self) -> bool {
+        self.is_alone() && self.operation.level <= Some(1)
     }
 
     /// Times that pass with it.
@@ -295,7 +300,7 @@ impl Blocks {
     /// Whether there are release fences of all agents of a block that its clocks do not tell of yet.
     #[inline(always)]
     pub fn fenced(&self, block: u32) -> bool {
-        let deferred = |deferred: &Deferred| !deferred.barrier.is_alone();
+        let deferred = |deferred: &Deferred| !deferred.barrier.is_local();
         matches!(self.blocks.get(self.place(block)), Some(Block::Alike(_, Some(some))) if deferred(some))
     }
 }

@@ -190,7 +190,7 @@ impl Agents {
                 self.complete_block(block);
                 return self.whole_barrier(block, barrier);
             }
-            None if barrier.is_alone() && stored.pending.is_some() => return false,
+            None if barrier.is_local() && stored.pending.is_some() => return false,
             None => 1,
         };
         stored.time += barrier.times();
@@ -214,8 +214,8 @@ impl Agents {
     fn complete_block(&mut self, block: u32) {
         let Some((stored, deferred)) = self.blocks.alike(block) else { return };
         let Some(passed) = deferred.take() else { return };
-        if !passed.barrier.is_alone() {
-            return self.complete_with_fences(block, &passed);
+        if !passed.barrier.is_local() {
+            return self.complete_in_steps(block, &passed);
         }
         let Deferred { barrier: WholeBarrier { operation, .. }, count } = passed;
         let after = stored.time;
@@ -241,8 +241,8 @@ impl Agents {
         }
     }
 
-    /// Barriers with memory barriers around them: the times have passed.
-    fn complete_with_fences(&mut self, block: u32, passed: &Deferred) {
+    /// Barriers with memory barriers around them, or of wider scope: the times have passed.
+    fn complete_in_steps(&mut self, block: u32, passed: &Deferred) {
         let steps = passed.count.min(SAYS_ALL);
         #[cfg(debug_assertions)]
         let one_by_one = {

@@ -117,8 +117,7 @@ pub(crate) fn random_case(
                 level: scope.level().map(|l| l as u8),
                 semantics,
             };
-            // Some have memory barriers directly before or behind them, and some of these are executed
-            // several times.
+            // Some have memory barriers directly before or behind them, and some are executed several times.
             let beside = level == 1 && random.chance(40);
             let mut fence = || {
                 let chance = beside && random.chance(60);
@@ -131,7 +130,8 @@ pub(crate) fn random_case(
             };
             let (before, behind) = (fence(), fence());
             let barrier = Step::Barrier { members: members.clone(), execution: SCOPES[level], operation };
-            for _ in 0..if beside { random.pick(&[1, 1, 3, 9]) } else { 1 } {
+            let several = beside || level == 1 && random.chance(30);
+            for _ in 0..if several { random.pick(&[1, 1, 3, 9]) } else { 1 } {
                 steps.extend(before.iter().cloned());
                 steps.push(barrier.clone());
                 steps.extend(behind.iter().cloned());
