@@ -102,13 +102,13 @@ pub enum SubgroupSizes {
     One,
 }
 
-/// Accesses of workgroup memory in modules that declare the Vulkan memory model.
+/// Accesses of some memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WorkgroupMemory {
-    /// Those without NonPrivatePointer are private.
+pub enum Coherence {
+    /// Private where the module does not say otherwise.
     AsWritten,
-    /// All are non-private, and available and visible at the scope Workgroup, as in other modules: for what
-    /// compilers wrote that leave it out.
+    /// All are non-private, and available and visible at the scope Workgroup: for what compilers wrote that
+    /// leave it out.
     Coherent,
 }
 
@@ -195,8 +195,10 @@ pub struct Config {
     pub subgroup_size: u32,
     /// `subgroup-sizes`: which ones pipelines can ask for.
     pub subgroup_sizes: SubgroupSizes,
-    /// `workgroup-memory`.
-    pub workgroup_memory: WorkgroupMemory,
+    /// `workgroup-memory`: accesses of it in modules that declare the Vulkan memory model.
+    pub workgroup_memory: Coherence,
+    /// `storage-memory`: accesses of storage buffers and storage images.
+    pub storage_memory: Coherence,
     /// `max-workgroup-invocations`: the limits `maxComputeWorkGroupInvocations` and
     /// `maxComputeWorkGroupSize.x` and `.y`.
     pub max_workgroup_invocations: u32,
@@ -287,7 +289,8 @@ impl Default for Config {
             shaders: None,
             subgroup_size: 32,
             subgroup_sizes: SubgroupSizes::All,
-            workgroup_memory: WorkgroupMemory::AsWritten,
+            workgroup_memory: Coherence::AsWritten,
+            storage_memory: Coherence::AsWritten,
             max_workgroup_invocations: 1024,
             threads: 0,
             device_type: DeviceType::Cpu,

@@ -68,6 +68,12 @@ pub struct Access {
 }
 
 impl Access {
+    /// Whether it is one of a storage buffer, a storage image or texel buffer, or through an address.
+    pub fn is_of_storage(&self) -> bool {
+        self.class.intersects(StorageClasses::UNIFORM | StorageClasses::IMAGE)
+            && self.read_as == ShaderRead::Storage
+    }
+
     /// A plain private access of `components` components of `size` bytes.
     pub const fn plain(class: StorageClasses, size: u8, components: u8) -> Access {
         Access {

@@ -27,6 +27,9 @@ pub struct CompileOptions {
     /// Take accesses of workgroup memory as non-private, and available and visible at the scope Workgroup, in
     /// modules that declare the Vulkan memory model as well: there, only what has NonPrivatePointer is.
     pub coherent_workgroup: bool,
+    /// Take accesses of storage buffers and storage images as non-private, and available and visible at the
+    /// scope Workgroup, where neither they nor their memory say so.
+    pub coherent_storage: bool,
     /// In modelled code: notice what is defined nowhere but is no error of memory, such as a division by
     /// zero.
     pub notes: bool,
@@ -48,6 +51,7 @@ impl Default for CompileOptions {
             push_unset: false,
             follow_loads: false,
             coherent_workgroup: false,
+            coherent_storage: false,
             notes: false,
             debug: false,
             keep_variables: false,

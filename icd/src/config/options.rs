@@ -1,8 +1,8 @@
 //! The table of options: their names, their help, and what their values set.
 
 use super::{
-    ApiVersion, Config, DeviceType, HostCoherence, Mode, OutcomeBuffer, Printf, Queues, Replay,
-    SubgroupSizes, Surfaces, TellNotes, WorkgroupMemory, profiles,
+    ApiVersion, Coherence, Config, DeviceType, HostCoherence, Mode, OutcomeBuffer, Printf, Queues, Replay,
+    SubgroupSizes, Surfaces, TellNotes, profiles,
 };
 use crate::capture::wanted::Wanted;
 use crate::report::element::Element;
@@ -195,7 +195,12 @@ pub const OPTIONS: &[OptionSpec] = &[
     choice!(
         "workgroup-memory", "as-written",
         "accesses of workgroup memory without NonPrivatePointer, in modules with the Vulkan memory model: private, or as in other modules",
-        workgroup_memory is "as-written": WorkgroupMemory::AsWritten, "coherent": WorkgroupMemory::Coherent
+        workgroup_memory is "as-written": Coherence::AsWritten, "coherent": Coherence::Coherent
+    ),
+    choice!(
+        "storage-memory", "as-written",
+        "accesses of storage buffers and images that are neither Coherent nor NonPrivate: private, or coherent in their workgroup, as HLSL and WGSL mean them",
+        storage_memory is "as-written": Coherence::AsWritten, "coherent": Coherence::Coherent
     ),
     option(
         "max-workgroup-invocations",

@@ -1,7 +1,7 @@
 //! VkPipeline: compute pipelines. Graphics pipelines, with which nothing draws, are in [`super::graphics`].
 
 use crate::boundary::{destroys, entries};
-use crate::config::{TellNotes, WorkgroupMemory};
+use crate::config::{Coherence, TellNotes};
 use crate::debugger;
 use crate::device::Device;
 use crate::entry::destroy::destroy;
@@ -164,6 +164,7 @@ pub fn compile_for(key: &Key, purpose: For) -> Result<Arc<Program>, CompileError
         modelled: key.modelled,
         push_unset: key.push_unset,
         coherent_workgroup: key.coherent_workgroup,
+        coherent_storage: key.coherent_storage,
         notes: key.notes,
         follow_loads: purpose == For::FollowedLoads,
         debug: purpose == For::Debugger,
@@ -235,7 +236,8 @@ pub unsafe fn key(
             subgroup_size,
             modelled: device.instance.config.mode.modelled(),
             push_unset: false,
-            coherent_workgroup: device.instance.config.workgroup_memory == WorkgroupMemory::Coherent,
+            coherent_workgroup: device.instance.config.workgroup_memory == Coherence::Coherent,
+            coherent_storage: device.instance.config.storage_memory == Coherence::Coherent,
             notes: device.instance.config.notes != TellNotes::Off,
             specialization: specialization(ffi::optional(stage.p_specialization_info))?,
             words,

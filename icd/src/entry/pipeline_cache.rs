@@ -25,6 +25,8 @@ pub struct Key {
     pub push_unset: bool,
     /// With workgroup memory that is coherent.
     pub coherent_workgroup: bool,
+    /// With storage buffers and images that are coherent.
+    pub coherent_storage: bool,
     /// With notes.
     pub notes: bool,
     pub specialization: BTreeMap<u32, Vec<u8>>,

@@ -89,29 +89,46 @@ pub fn fix(edits: &[Edit], dispatch: &DispatchContext<'_>) -> Vec<Note<FixKind>>
     notes
 }
 
-/// Loads and stores of workgroup memory from which on it is no slip that all are private.
+/// Loads and stores of workgroup memory, or of storage buffers, from which on it is no slip that all are private.
 const LEFT_OUT: u32 = 3;
 
-/// The fix where a compiler has left NonPrivatePointer out of all accesses of workgroup memory, and nothing
-/// else is missing: the same for all findings of the module that it mends.
+/// The fix where a compiler has left NonPrivatePointer out of all accesses of workgroup memory, or Coherent off
+/// all storage buffers, and nothing else is missing: the same for all findings of the module that it mends.
 pub fn for_compilers(finding: &Finding, dispatch: &DispatchContext<'_>) -> Option<Note<FixKind>> {
     let shader = dispatch.shader;
-    let left_out = shader.private_workgroup >= LEFT_OUT && Dialect::of(shader) == Dialect::Spirv;
-    let of_workgroup = |access: &AccessInfo| access.place.class == StorageClasses::WORKGROUP;
+    let of = |class: StorageClasses| {
+        finding.accesses.iter().all(move |access: &AccessInfo| access.place.class == class)
+    };
+    let (workgroup, count) = match () {
+        () if of(StorageClasses::WORKGROUP) => (true, shader.private_workgroup),
+        () if of(StorageClasses::UNIFORM) => (false, shader.private_storage),
+        () => return None,
+    };
     let by_accesses = |edit: &Edit| {
         matches!(edit, Edit::NonPrivate(_) | Edit::AvailableAccess(..) | Edit::VisibleAccess(..))
     };
     let mends = !finding.fix.is_empty() && finding.fix.iter().all(by_accesses);
-    let applies = left_out
-        && finding.id == FindingId::RacePrivate
-        && finding.accesses.iter().all(of_workgroup)
-        && mends;
-    applies.then(|| {
-        let text = format!(
-            "set NonPrivatePointer on the loads and stores of workgroup memory, with MakePointerAvailable or MakePointerVisible at the scope Workgroup: the compiler of this module left it out of all {} (--workgroup-memory coherent takes them as if it were there)",
-            shader.private_workgroup
-        );
-        Note::new(FixKind::NonPrivate, text)
+    let left_out = count >= LEFT_OUT && Dialect::of(shader) == Dialect::Spirv;
+    if !mends || !left_out || finding.id != FindingId::RacePrivate {
+        return None;
+    }
+    let (memory, option) = match workgroup {
+        true => ("workgroup memory", "--workgroup-memory coherent"),
+        false => ("storage buffers", "--storage-memory coherent"),
+    };
+    Some(match shader.vulkan_memory_model {
+        true => Note::new(
+            FixKind::NonPrivate,
+            format!(
+                "set NonPrivatePointer on the loads and stores of {memory}, with MakePointerAvailable or MakePointerVisible at the scope Workgroup: the compiler of this module left it out of all {count} ({option} takes them as if it were there)"
+            ),
+        ),
+        false => Note::new(
+            FixKind::Coherent,
+            format!(
+                "decorate the {memory} that invocations exchange values through as Coherent (globallycoherent in HLSL): none that the {count} loads and stores of this module reach is ({option} takes them as if they were, in their workgroup)"
+            ),
+        ),
     })
 }
 

@@ -6,7 +6,7 @@ use pellucid_memory::explore::Choices;
 use std::collections::BTreeMap;
 
 /// Options that change what a program does, and so belong to a replay line.
-const REPLAYED: [&str; 23] = [
+const REPLAYED: [&str; 25] = [
     "steps",
     "outcomes",
     "values",
@@ -16,6 +16,7 @@ const REPLAYED: [&str; 23] = [
     "subgroup-size",
     "subgroup-sizes",
     "workgroup-memory",
+    "storage-memory",
     "max-workgroup-invocations",
     "device-type",
     "no-chains",
@@ -23,6 +24,7 @@ const REPLAYED: [&str; 23] = [
     "rehearsals",
     "queues",
     "surfaces",
+    "api-version",
     "host-memory",
     "conformance-version",
     "for",

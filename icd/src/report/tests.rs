@@ -409,6 +409,16 @@ fn what_a_compiler_left_out_of_all_accesses_is_one_fix() {
     assert!(told(&shader, &Finding { fix, ..finding.clone() }).is_none());
     assert!(told(&Shader { language: SourceLanguage::Glsl, ..shader.clone() }, &finding).is_none());
     assert!(told(&Shader { private_workgroup: 2, ..shader.clone() }, &finding).is_none());
+    // In buffers, by the words of either memory model.
+    let mut buffer = finding.clone();
+    buffer.accesses.iter_mut().for_each(|access| access.place.class = StorageClasses::UNIFORM);
+    assert!(told(&shader, &buffer).is_none(), "not all of them are private");
+    for (vulkan_memory_model, kind) in [(true, FixKind::NonPrivate), (false, FixKind::Coherent)] {
+        let shader = Shader { private_storage: 9, vulkan_memory_model, ..shader.clone() };
+        let note = told(&shader, &buffer).expect("a fix");
+        assert_eq!(note.kind, kind);
+        assert!(note.text.contains("9 ") && note.text.contains("--storage-memory coherent"), "{}", note.text);
+    }
 }
 
 #[test]

@@ -299,7 +299,7 @@ impl Group {
         let alike = arrived == size && self.arriving.is_empty() && self.arrived.iter().all(like);
         if alike {
             if !core.agents.whole_barrier(workgroup, &barrier) {
-                core.agents.pass_all(Tangle::Workgroup(workgroup), &barrier);
+                core.agents.pass_all(workgroup, &barrier);
             }
             let time = core.agents.time(first) - barrier.behind.len() as Time - 1;
             core.trace.whole_barrier(workgroup, first, size, time, instance, &operation);

@@ -42,7 +42,7 @@ struct Group {
 }
 
 impl Group {
-    /// The first of them.
+    /// Who stands for all of them.
     fn first(&self) -> AgentId {
         self.agents.first().map_or(0, |(first, _)| *first)
     }
@@ -263,11 +263,13 @@ impl Agents {
         if let Some((stored, _)) = self.blocks.alike(block) {
             stored.time -= count * barrier.times();
         }
-        (0..count).for_each(|_| self.pass_all(Tangle::Workgroup(block), barrier));
+        (0..count).for_each(|_| self.pass_all(block, barrier));
     }
 
-    /// One dynamic instance of a control barrier of a workgroup by a tangle, and the memory barriers around it.
-    pub fn pass_all(&mut self, tangle: Tangle<'_>, barrier: &WholeBarrier) {
+    /// One dynamic instance of a control barrier by all agents of workgroup `block`, and the memory barriers
+    /// around it.
+    pub fn pass_all(&mut self, block: u32, barrier: &WholeBarrier) {
+        let tangle = Tangle::Workgroup(block);
         barrier.before.iter().for_each(|fence| self.fence(tangle, fence));
         self.barrier(tangle, 1, &barrier.operation);
         barrier.behind.iter().for_each(|fence| self.fence(tangle, fence));

@@ -153,12 +153,10 @@ impl Code {
         self.memory.iter().filter(move |entry| workgroup(&entry.access) && entry.access.atomic.is_none())
     }
 
-    /// How many of these there are, if all are private; else 0.
-    fn private_workgroup(&self) -> u32 {
-        if self.plain_workgroup().any(|entry| entry.access.non_private) {
-            return 0;
-        }
-        self.plain_workgroup().map(|entry| entry.site).collect::<BTreeSet<_>>().len() as u32
+    /// Those of storage buffers.
+    fn plain_storage(&self) -> impl Iterator<Item = &MemoryEntry> {
+        let buffer = |access: &Access| access.class == StorageClasses::UNIFORM && access.is_of_storage();
+        self.memory.iter().filter(move |entry| buffer(&entry.access) && entry.access.atomic.is_none())
     }
 
     fn accesses(&self) -> impl Iterator<Item = &Access> {
@@ -408,6 +406,18 @@ pub enum ElementIndex {
     Register(u32),
 }
 
+/// How many instructions have these accesses, if all are private; else 0.
+fn private<'a>(accesses: impl Iterator<Item = &'a MemoryEntry>) -> u32 {
+    let mut sites = BTreeSet::new();
+    for entry in accesses {
+        if entry.access.non_private {
+            return 0;
+        }
+        sites.insert(entry.site);
+    }
+    sites.len() as u32
+}
+
 /// Generates code for `shader`.
 ///
 /// # Errors
@@ -432,7 +442,8 @@ pub fn generate(mut shader: Shader, options: &CompileOptions) -> Result<Program,
     shader.body = Vec::new();
     shader.values = Vec::new();
     shader.names = Vec::new();
-    shader.private_workgroup = program.private_workgroup();
+    shader.private_workgroup = private(program.plain_workgroup());
+    shader.private_storage = private(program.plain_storage());
     program.shader = shader;
     program.outline = outline;
     program.subgroup_size = options.subgroup_size;

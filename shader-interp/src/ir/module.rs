@@ -396,6 +396,8 @@ pub struct Shader {
     pub vulkan_memory_model: bool,
     /// Of code: its loads and stores of workgroup memory, if all of them are private; else 0.
     pub private_workgroup: u32,
+    /// The same of storage buffers.
+    pub private_storage: u32,
     /// Static instructions that touch memory or synchronise, or can be named in a message: indexed by `Site`.
     pub sites: Vec<SiteInfo>,
     /// Source files of the debug information.

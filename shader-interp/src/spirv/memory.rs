@@ -137,7 +137,7 @@ impl Lowerer<'_> {
 
     /// What an access is by its memory or image operands; or, where the module does not declare the Vulkan
     /// memory model, also by what decorates its memory: the scope at which that is coherent, and Volatile.
-    /// Workgroup memory counts as decorated where the
+    /// Memory counts as decorated where the
     /// [options](crate::interface::CompileOptions::coherent_workgroup) say so.
     pub(super) fn declare(
         &self,
@@ -147,8 +147,11 @@ impl Lowerer<'_> {
         (scope, volatile): (Option<Scope>, bool),
     ) {
         let decorated = !self.module.vulkan_memory_model;
-        let coherent = self.options.coherent_workgroup && access.class == StorageClasses::WORKGROUP;
-        let scope = scope.filter(|_| decorated || coherent);
+        let taken = match access.class {
+            StorageClasses::WORKGROUP => self.options.coherent_workgroup,
+            _ => self.options.coherent_storage && access.is_of_storage() && !operands.non_private,
+        };
+        let scope = scope.filter(|_| decorated).or(taken.then_some(Scope::Workgroup));
         access.non_private = operands.non_private || scope.is_some();
         access.volatile = operands.volatile || (decorated && volatile);
         if write {

@@ -162,6 +162,7 @@ fn finish(mut lowerer: Lowerer<'_>, body: Region) -> Result<Shader, CompileError
         convergence: lowerer.convergence,
         vulkan_memory_model: lowerer.module.vulkan_memory_model,
         private_workgroup: 0,
+        private_storage: 0,
         sites: Vec::new(),
         files: Vec::new(),
         language: lowerer.module.language,
