@@ -96,7 +96,7 @@ impl Case<'_> {
     /// Two dispatches instead of one.
     fn cut(&self) -> Option<Vec<Edit>> {
         let (first, second) = (self.first.0, self.second.0);
-        let apart = self.common_scope() > Scope::Workgroup && first.non_private && second.non_private;
+        let apart = self.common_scope() > Scope::Workgroup;
         let plain = !first.atomic && !second.atomic;
         let outline = self.outline.filter(|outline| apart && plain && !outline.any_decides())?;
         if outline.partner(first.site) == Some(second.site) {
