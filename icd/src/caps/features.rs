@@ -16,6 +16,8 @@ pub struct Features {
     pub v13: vk::PhysicalDeviceVulkan13Features<'static>,
     /// The minor version of Vulkan that the device shows.
     minor: u32,
+    /// What 1.4 requires of graphics implementations.
+    graphics: vk::Bool32,
 }
 
 // SAFETY: the chains of these structures are null, and nothing else in them is a pointer.
@@ -34,10 +36,9 @@ macro_rules! all_true {
 
 impl Features {
     /// All that a device of Vulkan 1.`minor` has; `chains`: availability and visibility chains too;
-    /// `graphics`: what clients ask of a queue family with graphics. Vulkan 1.4 requires that, and more, of
-    /// every device, whatever its queues are (*Feature Requirements*).
+    /// `graphics`: what clients ask of a queue family with graphics, and Vulkan 1.4 requires of graphics
+    /// implementations (*Feature Requirements*).
     pub fn new(chains: bool, graphics: bool, minor: u32) -> Features {
-        let graphics = graphics || minor >= 4;
         let mut v10 = all_true!(vk::PhysicalDeviceFeatures {
             robust_buffer_access,
             image_cube_array,
@@ -70,7 +71,7 @@ impl Features {
             v10.independent_blend = vk::TRUE;
             v10.sample_rate_shading = vk::TRUE;
         }
-        if minor >= 4 {
+        if graphics && minor >= 4 {
             v10.depth_clamp = vk::TRUE;
             v10.draw_indirect_first_instance = vk::TRUE;
             v10.large_points = vk::TRUE;
@@ -145,7 +146,7 @@ impl Features {
             shader_integer_dot_product,
             maintenance4,
         });
-        Features { v10, v11, v12, v13, minor }
+        Features { v10, v11, v12, v13, minor, graphics: graphics.into() }
     }
 
     /// The structures that the device knows.
@@ -368,25 +369,35 @@ const EXTENSIONS: &[FeatureStructure] = given! {
     PhysicalDeviceZeroInitializeDeviceMemoryFeaturesEXT { zero_initialize_device_memory }
 };
 
+/// A row's members: true, false, or true where graphics are shown.
+macro_rules! of_1_4 {
+    ($( $type:ident { $($field:ident $(= $value:ident)?),* $(,)? } )*) => {
+        rows! { $( $type { $($field: |f| of_1_4!(@ f $($value)?)),* } )* }
+    };
+    (@ $features:ident) => { { let _ = $features; vk::TRUE } };
+    (@ $features:ident FALSE) => { { let _ = $features; vk::FALSE } };
+    (@ $features:ident GRAPHICS) => { $features.graphics };
+}
+
 /// Rows of Vulkan 1.4, and of what was promoted into it and is not listed as an extension.
-const CORE_1_4: &[FeatureStructure] = given! {
+const CORE_1_4: &[FeatureStructure] = of_1_4! {
     PhysicalDeviceVulkan14Features {
         global_priority_query, shader_subgroup_rotate, shader_subgroup_rotate_clustered, shader_float_controls2,
-        shader_expect_assume, rectangular_lines = FALSE, bresenham_lines, smooth_lines = FALSE,
+        shader_expect_assume, rectangular_lines = FALSE, bresenham_lines = GRAPHICS, smooth_lines = FALSE,
         stippled_rectangular_lines = FALSE, stippled_bresenham_lines = FALSE, stippled_smooth_lines = FALSE,
-        vertex_attribute_instance_rate_divisor, vertex_attribute_instance_rate_zero_divisor = FALSE,
-        index_type_uint8, dynamic_rendering_local_read, maintenance5, maintenance6,
+        vertex_attribute_instance_rate_divisor = GRAPHICS, vertex_attribute_instance_rate_zero_divisor = FALSE,
+        index_type_uint8 = GRAPHICS, dynamic_rendering_local_read = GRAPHICS, maintenance5, maintenance6,
         pipeline_protected_access = FALSE, pipeline_robustness, host_image_copy, push_descriptor,
     }
     PhysicalDeviceLineRasterizationFeaturesKHR {
-        rectangular_lines = FALSE, bresenham_lines, smooth_lines = FALSE, stippled_rectangular_lines = FALSE,
-        stippled_bresenham_lines = FALSE, stippled_smooth_lines = FALSE,
+        rectangular_lines = FALSE, bresenham_lines = GRAPHICS, smooth_lines = FALSE,
+        stippled_rectangular_lines = FALSE, stippled_bresenham_lines = FALSE, stippled_smooth_lines = FALSE,
     }
     PhysicalDeviceVertexAttributeDivisorFeaturesKHR {
-        vertex_attribute_instance_rate_divisor, vertex_attribute_instance_rate_zero_divisor = FALSE,
+        vertex_attribute_instance_rate_divisor = GRAPHICS, vertex_attribute_instance_rate_zero_divisor = FALSE,
     }
-    PhysicalDeviceIndexTypeUint8FeaturesKHR { index_type_uint8 }
-    PhysicalDeviceDynamicRenderingLocalReadFeaturesKHR { dynamic_rendering_local_read }
+    PhysicalDeviceIndexTypeUint8FeaturesKHR { index_type_uint8 = GRAPHICS }
+    PhysicalDeviceDynamicRenderingLocalReadFeaturesKHR { dynamic_rendering_local_read = GRAPHICS }
     PhysicalDevicePipelineProtectedAccessFeaturesEXT { pipeline_protected_access = FALSE }
 };
 

@@ -22,11 +22,9 @@ pub const STORAGE_RANGE: u32 = 1 << 31;
 /// (*Required Limits*), or the one that clients ask of a queue family with graphics.
 pub fn limits(caps: &Caps) -> vk::PhysicalDeviceLimits {
     let graphics = |without: u32, with: u32| if caps.pretend_graphics { with } else { without };
-    // What fullDrawIndexUint32, independentBlend and sampleRateShading bring with them.
-    let blending = caps.pretend_graphics || caps.has_1_4();
-    let blends = |without: u32, with: u32| if blending { with } else { without };
-    let interpolation = if blending { 0.5 } else { 0.0 };
-    let point_granularity = if caps.has_1_4() { 0.125 } else { 0.0 };
+    let interpolation = if caps.pretend_graphics { 0.5 } else { 0.0 };
+    let points = caps.pretend_graphics && caps.has_1_4();
+    let point_granularity = if points { 0.125 } else { 0.0 };
     let ms = Samples::TYPE_1 | Samples::TYPE_4;
     vk::PhysicalDeviceLimits {
         max_image_dimension1_d: IMAGE_SIZE,
@@ -77,7 +75,7 @@ pub fn limits(caps: &Caps) -> vk::PhysicalDeviceLimits {
         max_geometry_output_vertices: 0,
         max_geometry_total_output_components: 0,
         max_fragment_input_components: graphics(64, 128),
-        max_fragment_output_attachments: blends(4, 8),
+        max_fragment_output_attachments: graphics(4, 8),
         max_fragment_dual_src_attachments: 0,
         max_fragment_combined_output_resources: DESCRIPTORS,
         max_compute_shared_memory_size: SHARED_MEMORY,
@@ -87,7 +85,7 @@ pub fn limits(caps: &Caps) -> vk::PhysicalDeviceLimits {
         sub_pixel_precision_bits: 4,
         sub_texel_precision_bits: 8,
         mipmap_precision_bits: 8,
-        max_draw_indexed_index_value: blends((1 << 24) - 1, u32::MAX),
+        max_draw_indexed_index_value: graphics((1 << 24) - 1, u32::MAX),
         max_draw_indirect_count: 1,
         max_sampler_lod_bias: 16.0,
         max_sampler_anisotropy: 16.0,
@@ -105,7 +103,7 @@ pub fn limits(caps: &Caps) -> vk::PhysicalDeviceLimits {
         max_texel_gather_offset: 7,
         min_interpolation_offset: -interpolation,
         max_interpolation_offset: interpolation,
-        sub_pixel_interpolation_offset_bits: blends(0, 4),
+        sub_pixel_interpolation_offset_bits: graphics(0, 4),
         max_framebuffer_width: IMAGE_SIZE,
         max_framebuffer_height: IMAGE_SIZE,
         max_framebuffer_layers: 256,
@@ -113,7 +111,7 @@ pub fn limits(caps: &Caps) -> vk::PhysicalDeviceLimits {
         framebuffer_depth_sample_counts: ms,
         framebuffer_stencil_sample_counts: ms,
         framebuffer_no_attachments_sample_counts: ms,
-        max_color_attachments: blends(4, 8),
+        max_color_attachments: graphics(4, 8),
         sampled_image_color_sample_counts: ms,
         sampled_image_integer_sample_counts: ms,
         sampled_image_depth_sample_counts: ms,
@@ -126,7 +124,7 @@ pub fn limits(caps: &Caps) -> vk::PhysicalDeviceLimits {
         max_cull_distances: 0,
         max_combined_clip_and_cull_distances: 0,
         discrete_queue_priorities: 2,
-        point_size_range: [1.0, if caps.has_1_4() { 256.0 - point_granularity } else { 1.0 }],
+        point_size_range: [1.0, if points { 256.0 - point_granularity } else { 1.0 }],
         line_width_range: [1.0; 2],
         point_size_granularity: point_granularity,
         line_width_granularity: 0.0,

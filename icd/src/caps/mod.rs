@@ -126,7 +126,7 @@ mod tests {
         let stages = |caps: &Caps| caps.properties11().subgroup_supported_stages;
         let mut config = Config::default();
         let caps = Caps::new(&config);
-        assert_eq!((sizes(&caps), draws(&caps)), ((1, 32), true));
+        assert_eq!((sizes(&caps), draws(&caps)), ((1, 32), false));
         assert_eq!(stages(&caps), vk::ShaderStageFlags::COMPUTE);
         config.set(find("for").unwrap(), "for", "dawn").unwrap();
         config.set(find("subgroup-size").unwrap(), "subgroup-size", "8").unwrap();

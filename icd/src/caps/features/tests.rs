@@ -40,7 +40,7 @@ fn every_row_lists_every_member() {
 /// What stands in two structures is the same in both.
 #[test]
 fn a_feature_that_was_promoted_has_one_value() {
-    let features = Features::new(true, false, 4);
+    let features = Features::new(true, true, 4);
     let mut values = std::collections::BTreeMap::new();
     for row in features.rows() {
         for (member, value) in row.members.iter().zip((row.values)(&features)) {
@@ -49,15 +49,15 @@ fn a_feature_that_was_promoted_has_one_value() {
     }
 }
 
-/// A device of 1.3 does not know the structures of 1.4, nor what these alone require.
+/// A device of 1.3 does not know the structures of 1.4, nor what it requires of graphics.
 #[test]
 fn the_version_decides_what_is_there() {
     let kind = vk::StructureType::from_raw(55);
-    for (minor, there) in [(3, false), (4, true)] {
-        let features = Features::new(true, false, minor);
-        assert_eq!(features.rows().any(|row| row.kind == kind), there);
-        let required = [features.v10.depth_clamp, features.v10.independent_blend];
-        assert_eq!(required.map(|value| value == vk::TRUE), [there; 2]);
+    for (minor, graphics) in [(3, false), (3, true), (4, false), (4, true)] {
+        let features = Features::new(true, graphics, minor);
+        assert_eq!(features.rows().any(|row| row.kind == kind), minor >= 4);
+        assert_eq!(features.v10.depth_clamp == vk::TRUE, graphics && minor >= 4);
+        assert_eq!(features.v10.independent_blend == vk::TRUE, graphics);
     }
 }
 
