@@ -111,7 +111,7 @@ pub fn limits(caps: &Caps) -> vk::PhysicalDeviceLimits {
         framebuffer_depth_sample_counts: ms,
         framebuffer_stencil_sample_counts: ms,
         framebuffer_no_attachments_sample_counts: ms,
-        max_color_attachments: graphics(4, 8),
+        max_color_attachments: if caps.pretend_graphics || caps.has_1_4() { 8 } else { 4 },
         sampled_image_color_sample_counts: ms,
         sampled_image_integer_sample_counts: ms,
         sampled_image_depth_sample_counts: ms,
