@@ -89,11 +89,13 @@ pub fn fix(edits: &[Edit], dispatch: &DispatchContext<'_>) -> Vec<Note<FixKind>>
     notes
 }
 
-/// Loads and stores of workgroup memory, or of storage buffers, from which on it is no slip that all are private.
+/// Loads and stores of workgroup memory, or of storage buffers, from which on it is no slip that all are
+/// private.
 const LEFT_OUT: u32 = 3;
 
-/// The fix where a compiler has left NonPrivatePointer out of all accesses of workgroup memory, or Coherent off
-/// all storage buffers, and nothing else is missing: the same for all findings of the module that it mends.
+/// The fix where a compiler has left NonPrivatePointer out of all accesses of workgroup memory, or Coherent
+/// off all storage buffers, and nothing else is missing: the same for all findings of the module that it
+/// mends.
 pub fn for_compilers(finding: &Finding, dispatch: &DispatchContext<'_>) -> Option<Note<FixKind>> {
     let shader = dispatch.shader;
     let of = |class: StorageClasses| {
