@@ -73,7 +73,7 @@ pub fn variables(folder: &Path, library: &Path) -> anyhow::Result<BTreeMap<&'sta
             "name": LISTENER,
             "type": "GLOBAL",
             "library_path": library,
-            "api_version": "1.3.0",
+            "api_version": "1.4.0",
             "implementation_version": "1",
             "description": "Hears the validation layer for Pellucid",
         },

@@ -46,6 +46,19 @@ struct Names {
 /// The memory of a sparse resource, and which resource it is: its VkObjectType and handle.
 pub type SparseMemory = (Weak<Allocation>, (vk::ObjectType, u64));
 
+/// What of the features that an application enables changes what its device does.
+#[derive(Default)]
+pub struct Enabled {
+    /// What accesses outside of their object are defined to do.
+    pub robust: Robustness,
+    /// maintenance9.
+    pub maintenance9: bool,
+    /// descriptorBufferImageLayoutIgnored.
+    pub layouts_ignored: bool,
+    /// globalPriorityQuery.
+    pub global_priority_query: bool,
+}
+
 /// A logical device.
 pub struct Device {
     /// Its number, by which handles know that they are of it.
@@ -122,7 +135,7 @@ impl Device {
         instance: Arc<Instance>,
         caps: Arc<Caps>,
         extensions: Vec<String>,
-        (robust, [slices, layouts_ignored]): (Robustness, [bool; 2]),
+        enabled: Enabled,
         numbers: &[u32],
     ) -> Outcome<Arc<Device>> {
         let modelled = instance.config.mode.modelled();
@@ -149,9 +162,9 @@ impl Device {
             instance,
             caps,
             extensions,
-            robust,
-            slices,
-            layouts_ignored,
+            robust: enabled.robust,
+            slices: enabled.maintenance9,
+            layouts_ignored: enabled.layouts_ignored,
             progress: Progress::default(),
             stop: AtomicBool::new(false),
             epoch: Instant::now(),

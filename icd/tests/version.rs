@@ -102,6 +102,97 @@ fn the_version_and_what_it_requires_are_shown() {
     }
 }
 
+/// VkPhysicalDeviceVulkan14Properties.
+#[repr(C)]
+struct Properties {
+    s_type: vk::StructureType,
+    p_next: *mut c_void,
+    /// lineSubPixelPrecisionBits to defaultRobustnessImages.
+    words: [u32; 19],
+    source_count: u32,
+    sources: *mut vk::ImageLayout,
+    target_count: u32,
+    targets: *mut vk::ImageLayout,
+    layout_uuid: [u8; vk::UUID_SIZE],
+    identical: vk::Bool32,
+}
+
+// SAFETY: the structure begins with sType and pNext.
+unsafe impl vk::TaggedStructure for Properties {
+    const STRUCTURE_TYPE: vk::StructureType = vk::StructureType::from_raw(56);
+}
+// SAFETY: this is the structure that it extends.
+unsafe impl vk::ExtendsPhysicalDeviceProperties2 for Properties {}
+
+/// What the extensions say that were promoted, in one structure.
+#[test]
+fn properties_are_those_of_the_extensions() {
+    let (instance, physical, _) = open(vk::make_api_version(0, 1, 4, 0));
+    let mut push = vk::PhysicalDevicePushDescriptorPropertiesKHR::default();
+    let mut six = vk::PhysicalDeviceMaintenance6PropertiesKHR::default();
+    let mut robust = vk::PhysicalDevicePipelineRobustnessPropertiesEXT::default();
+    let mut copies = vk::PhysicalDeviceHostImageCopyPropertiesEXT::default();
+    let mut properties = Properties {
+        s_type: <Properties as vk::TaggedStructure>::STRUCTURE_TYPE,
+        p_next: std::ptr::null_mut(),
+        words: [99; 19],
+        source_count: 0,
+        sources: std::ptr::null_mut(),
+        target_count: 0,
+        targets: std::ptr::null_mut(),
+        layout_uuid: [0; vk::UUID_SIZE],
+        identical: 9,
+    };
+    let mut all = vk::PhysicalDeviceProperties2::default()
+        .push_next(&mut push)
+        .push_next(&mut six)
+        .push_next(&mut robust)
+        .push_next(&mut copies)
+        .push_next(&mut properties);
+    // SAFETY: live handles, complete structures.
+    unsafe { instance.get_physical_device_properties2(physical, &mut all) };
+    assert_eq!(properties.words[3], push.max_push_descriptors);
+    assert_eq!(properties.words[13], six.max_combined_image_sampler_descriptor_count);
+    assert_eq!(properties.words[15], robust.default_robustness_storage_buffers.as_raw() as u32);
+    assert_eq!(properties.words[18], robust.default_robustness_images.as_raw() as u32);
+    assert!(properties.words.iter().all(|word| *word != 99));
+    assert_eq!(properties.source_count, copies.copy_src_layout_count);
+    assert_eq!(properties.target_count, copies.copy_dst_layout_count);
+    assert_eq!(properties.layout_uuid, copies.optimal_tiling_layout_uuid);
+    assert_eq!(properties.identical, copies.identical_memory_type_requirements);
+}
+
+/// A device with this member of VkPhysicalDeviceVulkan14Features, and a queue of this global priority.
+fn with_feature(member: usize, priority: vk::QueueGlobalPriorityKHR) -> vk::Result {
+    let (instance, physical, _) = open(vk::make_api_version(0, 1, 4, 0));
+    let mut features = Features::new(0);
+    features.members[member] = vk::TRUE;
+    let mut priority = vk::DeviceQueueGlobalPriorityCreateInfoKHR::default().global_priority(priority);
+    let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&[1.0]).push_next(&mut priority)];
+    let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).push_next(&mut features);
+    // SAFETY: a live handle, complete structures.
+    unsafe { instance.create_device(physical, &info, None) }.err().unwrap_or(vk::Result::SUCCESS)
+}
+
+#[test]
+fn features_that_are_not_there_are_refused() {
+    let medium = vk::QueueGlobalPriorityKHR::MEDIUM;
+    for member in 0..21 {
+        let expected = match ABSENT.contains(&member) {
+            true => vk::Result::ERROR_FEATURE_NOT_PRESENT,
+            false => vk::Result::SUCCESS,
+        };
+        assert_eq!(with_feature(member, medium), expected, "member {member}");
+    }
+}
+
+/// globalPriorityQuery, the first member: a priority that is not reported has to fail.
+#[test]
+fn the_structure_enables_what_that_of_the_extension_does() {
+    let refused = vk::Result::ERROR_INITIALIZATION_FAILED;
+    assert_eq!(with_feature(0, vk::QueueGlobalPriorityKHR::LOW), refused);
+}
+
 #[test]
 fn names_of_1_4_are_there_for_those_who_ask_for_1_4() {
     for (version, new) in [(vk::make_api_version(0, 1, 4, 0), true), (vk::API_VERSION_1_3, false)] {

@@ -1,6 +1,6 @@
 //! Extensions: the names that instance and device list.
 //!
-//! What was promoted into 1.1 to 1.3 and concerns compute is listed by name too, because clients test for
+//! What was promoted into 1.1 to 1.4 and concerns compute is listed by name too, because clients test for
 //! names.
 
 use crate::error::{Error, Outcome};

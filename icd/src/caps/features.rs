@@ -297,7 +297,7 @@ macro_rules! given {
     (@ FALSE) => { vk::FALSE };
 }
 
-/// Rows of extensions that are in no core version.
+/// Rows of extensions that are in no core version up to 1.3.
 const EXTENSIONS: &[FeatureStructure] = given! {
     PhysicalDeviceShaderAtomicFloatFeaturesEXT {
         shader_buffer_float32_atomics, shader_buffer_float32_atomic_add, shader_buffer_float64_atomics,

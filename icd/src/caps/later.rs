@@ -1,4 +1,4 @@
-//! Structures of extensions that are younger than the `ash` crate. They are found in chains and filled like
+//! Structures of versions and extensions that are younger than the `ash` crate. They are found in chains and filled like
 //! those that it has; their layout is asserted below.
 
 use ash::vk;

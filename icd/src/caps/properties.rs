@@ -289,11 +289,6 @@ impl Caps {
                 vk::PhysicalDeviceCustomBorderColorPropertiesEXT::default()
                     .max_custom_border_color_samplers(limits::SAMPLERS),
             PhysicalDeviceDescriptorBufferPropertiesEXT: descriptor_buffers(self.heap_size),
-            PhysicalDeviceLineRasterizationPropertiesKHR:
-                vk::PhysicalDeviceLineRasterizationPropertiesKHR::default().line_sub_pixel_precision_bits(LINE_BITS),
-            PhysicalDeviceVertexAttributeDivisorPropertiesKHR:
-                vk::PhysicalDeviceVertexAttributeDivisorPropertiesKHR::default()
-                    .max_vertex_attrib_divisor(VERTEX_DIVISOR),
             PhysicalDevicePushDescriptorPropertiesKHR:
                 vk::PhysicalDevicePushDescriptorPropertiesKHR::default().max_push_descriptors(PUSH_DESCRIPTORS)
         );

@@ -4,7 +4,7 @@ use crate::boundary::entries;
 use crate::caps::{Caps, extensions, features, queues};
 use crate::check::calls;
 use crate::command::pass::{Framebuffer, RenderPass};
-use crate::device::Device;
+use crate::device::{Device, Enabled};
 use crate::entry::buffer::Buffer;
 use crate::entry::buffer_view::BufferView;
 use crate::entry::command_pool::{self, CommandPool};
@@ -39,13 +39,13 @@ use pellucid_memory::checked::Robustness;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Weak};
 
-/// Checks that the features that are asked for are there; which robustness they ask for, and whether
-/// maintenance9 and descriptorBufferImageLayoutIgnored are among them.
+/// Checks that the features that are asked for are there.
 ///
 /// # Safety
 /// `info` is the application's.
-unsafe fn check_features(caps: &Caps, info: &vk::DeviceCreateInfo<'_>) -> Outcome<(Robustness, [bool; 2])> {
-    let (mut robust, mut nine, mut ignored) = (Robustness::default(), false, false);
+unsafe fn check_features(caps: &Caps, info: &vk::DeviceCreateInfo<'_>) -> Outcome<Enabled> {
+    let mut enabled = Enabled::default();
+    let robust = &mut enabled.robust;
     let refused = |member: &str| -> Outcome<()> {
         let text = format!("the feature {} is not there", features::header_name(member));
         Err(Error::new(vk::Result::ERROR_FEATURE_NOT_PRESENT, text))
@@ -61,11 +61,11 @@ unsafe fn check_features(caps: &Caps, info: &vk::DeviceCreateInfo<'_>) -> Outcom
     // SAFETY: the contract.
     unsafe {
         if let Some(asked) = ffi::optional(info.p_enabled_features) {
-            check_v10(asked, &mut robust)?;
+            check_v10(asked, robust)?;
         }
         for link in ffi::chain(info.p_next) {
             if let Some(asked) = link.read::<vk::PhysicalDeviceFeatures2<'_>>() {
-                check_v10(&asked.features, &mut robust)?;
+                check_v10(&asked.features, robust)?;
             } else if let Some(row) = caps.features.rows().find(|r| r.kind == link.kind) {
                 let there = (row.values)(&caps.features);
                 let asked = link.bools(row.members.len());
@@ -78,11 +78,12 @@ unsafe fn check_features(caps: &Caps, info: &vk::DeviceCreateInfo<'_>) -> Outcom
                 robust.buffers |= on("robust_buffer_access");
                 robust.images |= on("robust_image_access");
                 robust.null_descriptors |= on("null_descriptor");
-                nine |= on("maintenance9");
-                ignored |= on("descriptor_buffer_image_layout_ignored");
+                enabled.maintenance9 |= on("maintenance9");
+                enabled.layouts_ignored |= on("descriptor_buffer_image_layout_ignored");
+                enabled.global_priority_query |= on("global_priority_query");
             }
         }
-        Ok((robust, [nine, ignored]))
+        Ok(enabled)
     }
 }
 
@@ -218,14 +219,13 @@ entries! {
         let known = extensions::device(caps.surfaces);
         let (names, count) = (info.pp_enabled_extension_names, info.enabled_extension_count);
         let names = extensions::enabled(&known, names, count)?;
-        let features = check_features(&caps, info)?;
-        let priorities = ffi::find::<vk::PhysicalDeviceGlobalPriorityQueryFeaturesKHR<'_>>(info.p_next);
+        let enabled = check_features(&caps, info)?;
         let queues = queue_numbers(
             ffi::slice(info.p_queue_create_infos, info.queue_create_info_count),
-            priorities.is_some_and(|features| features.global_priority_query == vk::TRUE),
+            enabled.global_priority_query,
         )?;
         let session = instance.session;
-        let device = Device::create(instance, caps, names, features, &queues)?;
+        let device = Device::create(instance, caps, names, enabled, &queues)?;
         add_live(&device);
         session.device_created();
         ffi::write(out, handle::insert_dispatchable(device))

@@ -106,8 +106,10 @@ pub fn for_compilers(finding: &Finding, dispatch: &DispatchContext<'_>) -> Optio
         () if of(StorageClasses::UNIFORM) => (false, shader.private_storage),
         () => return None,
     };
-    let by_accesses = |edit: &Edit| {
-        matches!(edit, Edit::NonPrivate(_) | Edit::AvailableAccess(..) | Edit::VisibleAccess(..))
+    let by_accesses = |edit: &Edit| match edit {
+        Edit::NonPrivate(_) => true,
+        Edit::AvailableAccess(_, scope) | Edit::VisibleAccess(_, scope) => *scope <= Scope::Workgroup,
+        _ => false,
     };
     let mends = !finding.fix.is_empty() && finding.fix.iter().all(by_accesses);
     let left_out = count >= LEFT_OUT && Dialect::of(shader) == Dialect::Spirv;

@@ -409,6 +409,8 @@ fn what_a_compiler_left_out_of_all_accesses_is_one_fix() {
     assert!(told(&shader, &Finding { fix, ..finding.clone() }).is_none());
     assert!(told(&Shader { language: SourceLanguage::Glsl, ..shader.clone() }, &finding).is_none());
     assert!(told(&Shader { private_workgroup: 2, ..shader.clone() }, &finding).is_none());
+    let fix = vec![Edit::AvailableAccess(Site(1), Scope::QueueFamily)];
+    assert!(told(&shader, &Finding { fix, ..finding.clone() }).is_none(), "more than the workgroup shares");
     // In buffers, by the words of either memory model.
     let mut buffer = finding.clone();
     buffer.accesses.iter_mut().for_each(|access| access.place.class = StorageClasses::UNIFORM);

@@ -62,9 +62,10 @@ impl Agents {
                 if self.blocks.alike(block).is_none() {
                     return self.groups_of(agents);
                 }
-                let next = |agent: &AgentId| Some(self.topology().range(*agent, 0).end);
+                let next = |agent: &AgentId| {
+                    Some(self.topology().range(*agent, 0).end).filter(|next| *next < agents.end)
+                };
                 let firsts = std::iter::successors(Some(agents.start), next);
-                let firsts = firsts.take_while(|first| *first < agents.end);
                 firsts.map(|first| self.group(first, self.topology().range(first, 0).end)).collect()
             }
         }
