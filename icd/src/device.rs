@@ -51,11 +51,11 @@ pub type SparseMemory = (Weak<Allocation>, (vk::ObjectType, u64));
 pub struct Enabled {
     /// What accesses outside of their object are defined to do.
     pub robust: Robustness,
-    /// maintenance9.
+    /// Barriers take depth slices as layers.
     pub maintenance9: bool,
     /// descriptorBufferImageLayoutIgnored.
     pub layouts_ignored: bool,
-    /// globalPriorityQuery.
+    /// A global priority that a queue family does not report is refused.
     pub global_priority_query: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Structures of versions and extensions that are younger than the `ash` crate. They are found in chains and filled like
-//! those that it has; their layout is asserted below.
+//! Structures of versions and extensions that are younger than the `ash` crate. They are found in chains and
+//! filled like those that it has; their layout is asserted below.
 
 use ash::vk;
 use std::ffi::c_void;
