@@ -130,8 +130,9 @@ pub(crate) fn random_case(
             };
             let (before, behind) = (fence(), fence());
             let barrier = Step::Barrier { members: members.clone(), execution: SCOPES[level], operation };
-            let several = beside || level == 1 && random.chance(30);
-            for _ in 0..if several { random.pick(&[1, 1, 3, 9]) } else { 1 } {
+            // Of those alone some, too, without a number drawn.
+            let alone = if level == 1 { [1, 1, 1, 3, 9][steps.len() % 5] } else { 1 };
+            for _ in 0..if beside { random.pick(&[1, 1, 3, 9]) } else { alone } {
                 steps.extend(before.iter().cloned());
                 steps.push(barrier.clone());
                 steps.extend(behind.iter().cloned());
