@@ -1,5 +1,6 @@
 //! Features.
 
+use super::later;
 use crate::ffi;
 use ash::vk;
 
@@ -14,10 +15,10 @@ pub struct Features {
     pub v12: vk::PhysicalDeviceVulkan12Features<'static>,
     /// Vulkan 1.3.
     pub v13: vk::PhysicalDeviceVulkan13Features<'static>,
+    /// Vulkan 1.4.
+    pub v14: later::PhysicalDeviceVulkan14Features,
     /// The minor version of Vulkan that the device shows.
     minor: u32,
-    /// What 1.4 requires of graphics implementations.
-    graphics: vk::Bool32,
 }
 
 // SAFETY: the chains of these structures are null, and nothing else in them is a pointer.
@@ -146,7 +147,25 @@ impl Features {
             shader_integer_dot_product,
             maintenance4,
         });
-        Features { v10, v11, v12, v13, minor, graphics: graphics.into() }
+        let mut v14 = all_true!(later::PhysicalDeviceVulkan14Features {
+            global_priority_query,
+            shader_subgroup_rotate,
+            shader_subgroup_rotate_clustered,
+            shader_float_controls2,
+            shader_expect_assume,
+            maintenance5,
+            maintenance6,
+            pipeline_robustness,
+            host_image_copy,
+            push_descriptor,
+        });
+        if graphics {
+            v14.bresenham_lines = vk::TRUE;
+            v14.vertex_attribute_instance_rate_divisor = vk::TRUE;
+            v14.index_type_uint8 = vk::TRUE;
+            v14.dynamic_rendering_local_read = vk::TRUE;
+        }
+        Features { v10, v11, v12, v13, v14, minor }
     }
 
     /// The structures that the device knows.
@@ -286,6 +305,37 @@ const CORE: &[FeatureStructure] = copied! {
     PhysicalDeviceDynamicRenderingFeatures from v13 { dynamic_rendering }
     PhysicalDeviceShaderIntegerDotProductFeatures from v13 { shader_integer_dot_product }
     PhysicalDeviceMaintenance4Features from v13 { maintenance4 }
+    PhysicalDeviceGlobalPriorityQueryFeaturesKHR from v14 { global_priority_query }
+    PhysicalDeviceHostImageCopyFeaturesEXT from v14 { host_image_copy }
+    PhysicalDeviceMaintenance5FeaturesKHR from v14 { maintenance5 }
+    PhysicalDeviceMaintenance6FeaturesKHR from v14 { maintenance6 }
+    PhysicalDevicePipelineRobustnessFeaturesEXT from v14 { pipeline_robustness }
+    PhysicalDeviceShaderExpectAssumeFeaturesKHR from v14 { shader_expect_assume }
+    PhysicalDeviceShaderFloatControls2FeaturesKHR from v14 { shader_float_controls2 }
+    PhysicalDeviceShaderSubgroupRotateFeaturesKHR from v14 {
+        shader_subgroup_rotate, shader_subgroup_rotate_clustered,
+    }
+};
+
+/// Rows of Vulkan 1.4, and of what was promoted into it and is not listed as an extension.
+const CORE_1_4: &[FeatureStructure] = copied! {
+    PhysicalDeviceVulkan14Features from v14 {
+        global_priority_query, shader_subgroup_rotate, shader_subgroup_rotate_clustered, shader_float_controls2,
+        shader_expect_assume, rectangular_lines, bresenham_lines, smooth_lines, stippled_rectangular_lines,
+        stippled_bresenham_lines, stippled_smooth_lines, vertex_attribute_instance_rate_divisor,
+        vertex_attribute_instance_rate_zero_divisor, index_type_uint8, dynamic_rendering_local_read, maintenance5,
+        maintenance6, pipeline_protected_access, pipeline_robustness, host_image_copy, push_descriptor,
+    }
+    PhysicalDeviceLineRasterizationFeaturesKHR from v14 {
+        rectangular_lines, bresenham_lines, smooth_lines, stippled_rectangular_lines, stippled_bresenham_lines,
+        stippled_smooth_lines,
+    }
+    PhysicalDeviceVertexAttributeDivisorFeaturesKHR from v14 {
+        vertex_attribute_instance_rate_divisor, vertex_attribute_instance_rate_zero_divisor,
+    }
+    PhysicalDeviceIndexTypeUint8FeaturesKHR from v14 { index_type_uint8 }
+    PhysicalDeviceDynamicRenderingLocalReadFeaturesKHR from v14 { dynamic_rendering_local_read }
+    PhysicalDevicePipelineProtectedAccessFeaturesEXT from v14 { pipeline_protected_access }
 };
 
 /// Rows whose members are true, unless they are said to be false.
@@ -297,7 +347,7 @@ macro_rules! given {
     (@ FALSE) => { vk::FALSE };
 }
 
-/// Rows of extensions that are in no core version up to 1.3.
+/// Rows of extensions that are in no core version.
 const EXTENSIONS: &[FeatureStructure] = given! {
     PhysicalDeviceShaderAtomicFloatFeaturesEXT {
         shader_buffer_float32_atomics, shader_buffer_float32_atomic_add, shader_buffer_float64_atomics,
@@ -327,12 +377,8 @@ const EXTENSIONS: &[FeatureStructure] = given! {
         descriptor_buffer_push_descriptors,
     }
     PhysicalDeviceFaultFeaturesEXT { device_fault, device_fault_vendor_binary = FALSE }
-    PhysicalDeviceGlobalPriorityQueryFeaturesKHR { global_priority_query }
-    PhysicalDeviceHostImageCopyFeaturesEXT { host_image_copy }
     PhysicalDeviceImage2DViewOf3DFeaturesEXT { image2_d_view_of3_d, sampler2_d_view_of3_d }
     PhysicalDeviceMaintenance10FeaturesKHR { maintenance10 }
-    PhysicalDeviceMaintenance5FeaturesKHR { maintenance5 }
-    PhysicalDeviceMaintenance6FeaturesKHR { maintenance6 }
     PhysicalDeviceMaintenance7FeaturesKHR { maintenance7 }
     PhysicalDeviceMaintenance8FeaturesKHR { maintenance8 }
     PhysicalDeviceMaintenance9FeaturesKHR { maintenance9 }
@@ -341,7 +387,6 @@ const EXTENSIONS: &[FeatureStructure] = given! {
     PhysicalDeviceNonSeamlessCubeMapFeaturesEXT { non_seamless_cube_map }
     PhysicalDevicePageableDeviceLocalMemoryFeaturesEXT { pageable_device_local_memory }
     PhysicalDevicePipelineExecutablePropertiesFeaturesKHR { pipeline_executable_info }
-    PhysicalDevicePipelineRobustnessFeaturesEXT { pipeline_robustness }
     PhysicalDeviceRobustness2FeaturesEXT { robust_buffer_access2, robust_image_access2, null_descriptor }
     PhysicalDeviceWorkgroupMemoryExplicitLayoutFeaturesKHR {
         workgroup_memory_explicit_layout, workgroup_memory_explicit_layout_scalar_block_layout,
@@ -352,53 +397,18 @@ const EXTENSIONS: &[FeatureStructure] = given! {
     }
     PhysicalDeviceShaderFloat8FeaturesEXT { shader_float8, shader_float8_cooperative_matrix }
     PhysicalDeviceShaderClockFeaturesKHR { shader_subgroup_clock, shader_device_clock }
-    PhysicalDeviceShaderExpectAssumeFeaturesKHR { shader_expect_assume }
-    PhysicalDeviceShaderFloatControls2FeaturesKHR { shader_float_controls2 }
     PhysicalDeviceShaderIntegerFunctions2FeaturesINTEL { shader_integer_functions2 }
     PhysicalDeviceShaderImageAtomicInt64FeaturesEXT { shader_image_int64_atomics, sparse_image_int64_atomics }
     PhysicalDeviceShaderLongVectorFeaturesEXT { long_vector }
     PhysicalDeviceShaderMaximalReconvergenceFeaturesKHR { shader_maximal_reconvergence }
     PhysicalDeviceShaderObjectFeaturesEXT { shader_object }
     PhysicalDeviceShaderReplicatedCompositesFeaturesEXT { shader_replicated_composites }
-    PhysicalDeviceShaderSubgroupRotateFeaturesKHR { shader_subgroup_rotate, shader_subgroup_rotate_clustered }
     PhysicalDeviceShaderSubgroupUniformControlFlowFeaturesKHR { shader_subgroup_uniform_control_flow }
     PhysicalDeviceShaderUntypedPointersFeaturesKHR { shader_untyped_pointers }
     PhysicalDeviceTexelBufferAlignmentFeaturesEXT { texel_buffer_alignment }
     PhysicalDeviceYcbcr2Plane444FormatsFeaturesEXT { ycbcr2plane444_formats }
     PhysicalDeviceYcbcrImageArraysFeaturesEXT { ycbcr_image_arrays }
     PhysicalDeviceZeroInitializeDeviceMemoryFeaturesEXT { zero_initialize_device_memory }
-};
-
-/// A row's members: true, false, or true where graphics are shown.
-macro_rules! of_1_4 {
-    ($( $type:ident { $($field:ident $(= $value:ident)?),* $(,)? } )*) => {
-        rows! { $( $type { $($field: |f| of_1_4!(@ f $($value)?)),* } )* }
-    };
-    (@ $features:ident) => { { let _ = $features; vk::TRUE } };
-    (@ $features:ident FALSE) => { { let _ = $features; vk::FALSE } };
-    (@ $features:ident GRAPHICS) => { $features.graphics };
-}
-
-/// Rows of Vulkan 1.4, and of what was promoted into it and is not listed as an extension.
-const CORE_1_4: &[FeatureStructure] = of_1_4! {
-    PhysicalDeviceVulkan14Features {
-        global_priority_query, shader_subgroup_rotate, shader_subgroup_rotate_clustered, shader_float_controls2,
-        shader_expect_assume, rectangular_lines = FALSE, bresenham_lines = GRAPHICS, smooth_lines = FALSE,
-        stippled_rectangular_lines = FALSE, stippled_bresenham_lines = FALSE, stippled_smooth_lines = FALSE,
-        vertex_attribute_instance_rate_divisor = GRAPHICS, vertex_attribute_instance_rate_zero_divisor = FALSE,
-        index_type_uint8 = GRAPHICS, dynamic_rendering_local_read = GRAPHICS, maintenance5, maintenance6,
-        pipeline_protected_access = FALSE, pipeline_robustness, host_image_copy, push_descriptor,
-    }
-    PhysicalDeviceLineRasterizationFeaturesKHR {
-        rectangular_lines = FALSE, bresenham_lines = GRAPHICS, smooth_lines = FALSE,
-        stippled_rectangular_lines = FALSE, stippled_bresenham_lines = FALSE, stippled_smooth_lines = FALSE,
-    }
-    PhysicalDeviceVertexAttributeDivisorFeaturesKHR {
-        vertex_attribute_instance_rate_divisor = GRAPHICS, vertex_attribute_instance_rate_zero_divisor = FALSE,
-    }
-    PhysicalDeviceIndexTypeUint8FeaturesKHR { index_type_uint8 = GRAPHICS }
-    PhysicalDeviceDynamicRenderingLocalReadFeaturesKHR { dynamic_rendering_local_read = GRAPHICS }
-    PhysicalDevicePipelineProtectedAccessFeaturesEXT { pipeline_protected_access = FALSE }
 };
 
 /// The members of VkPhysicalDeviceFeatures, in order.

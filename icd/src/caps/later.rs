@@ -21,6 +21,13 @@ macro_rules! structures {
             const STRUCTURE_TYPE: vk::StructureType = vk::StructureType::from_raw($number);
         }
 
+        impl Default for $name {
+            fn default() -> $name {
+                let s_type = <$name as vk::TaggedStructure>::STRUCTURE_TYPE;
+                $name { s_type, p_next: std::ptr::null_mut(), $($field: Default::default()),* }
+            }
+        }
+
         // The members are words, one after the other, behind a header of 16 bytes.
         const _: () = {
             let members = [$(size_of::<$type>()),*];

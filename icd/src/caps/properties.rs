@@ -36,13 +36,6 @@ pub fn uuid(what: &str) -> [u8; vk::UUID_SIZE] {
     out
 }
 
-/// `maxCombinedImageSamplerDescriptorCount`.
-const COMBINED_DESCRIPTORS: u32 = 1;
-/// `lineSubPixelPrecisionBits`, the least that bresenhamLines allows.
-const LINE_BITS: u32 = 4;
-/// `maxVertexAttribDivisor`, the least that vertexAttributeInstanceRateDivisor allows.
-const VERTEX_DIVISOR: u32 = (1 << 16) - 1;
-
 /// The layouts in which the host copies images.
 const HOST_COPY_LAYOUTS: &[vk::ImageLayout] = &[
     vk::ImageLayout::GENERAL,
@@ -102,6 +95,50 @@ fn descriptor_buffers(heap: u64) -> vk::PhysicalDeviceDescriptorBufferProperties
         descriptor_buffer_address_space_size: heap,
         ..Default::default()
     }
+}
+
+/// Properties of 1.4, without the lists of layouts. Where no feature defines an access outside of its object,
+/// it is a mistake; of lines and of the divisor of vertex attributes it is the least that their features allow.
+fn properties14() -> later::PhysicalDeviceVulkan14Properties {
+    let buffers = vk::PipelineRobustnessBufferBehaviorEXT::DISABLED;
+    later::PhysicalDeviceVulkan14Properties {
+        s_type: <later::PhysicalDeviceVulkan14Properties as vk::TaggedStructure>::STRUCTURE_TYPE,
+        p_next: std::ptr::null_mut(),
+        line_sub_pixel_precision_bits: 4,
+        max_vertex_attrib_divisor: (1 << 16) - 1,
+        supports_non_zero_first_instance: vk::FALSE,
+        max_push_descriptors: PUSH_DESCRIPTORS,
+        dynamic_rendering_local_read_depth_stencil_attachments: vk::FALSE,
+        dynamic_rendering_local_read_multisampled_attachments: vk::FALSE,
+        early_fragment_multisample_coverage_after_sample_counting: vk::FALSE,
+        early_fragment_sample_mask_test_before_sample_counting: vk::FALSE,
+        depth_stencil_swizzle_one_support: vk::FALSE,
+        polygon_mode_point_size: vk::FALSE,
+        non_strict_single_pixel_wide_lines_use_parallelogram: vk::FALSE,
+        non_strict_wide_lines_use_parallelogram: vk::FALSE,
+        block_texel_view_compatible_multiple_layers: vk::FALSE,
+        max_combined_image_sampler_descriptor_count: 1,
+        fragment_shading_rate_clamp_combiner_inputs: vk::FALSE,
+        default_robustness_storage_buffers: buffers,
+        default_robustness_uniform_buffers: buffers,
+        default_robustness_vertex_inputs: buffers,
+        default_robustness_images: vk::PipelineRobustnessImageBehaviorEXT::DISABLED,
+        copy_src_layout_count: 0,
+        p_copy_src_layouts: std::ptr::null_mut(),
+        copy_dst_layout_count: 0,
+        p_copy_dst_layouts: std::ptr::null_mut(),
+        optimal_tiling_layout_uuid: uuid("rows"),
+        identical_memory_type_requirements: vk::TRUE,
+    }
+}
+
+/// Lists the layouts in which the host copies images.
+///
+/// # Safety
+/// The array is the application's, and as long as `count` says.
+unsafe fn list_layouts(count: &mut u32, layouts: *mut vk::ImageLayout) {
+    // SAFETY: the contract.
+    let _ = unsafe { ffi::enumerate(HOST_COPY_LAYOUTS, count, layouts) };
 }
 
 fn text<const N: usize>(text: &str) -> [c_char; N] {
@@ -276,10 +313,6 @@ impl Caps {
             PhysicalDeviceVulkan11Properties: self.properties11(),
             PhysicalDeviceVulkan12Properties: self.properties12(),
             PhysicalDeviceVulkan13Properties: self.properties13(),
-            // Nothing of graphics.
-            PhysicalDeviceMaintenance5PropertiesKHR: vk::PhysicalDeviceMaintenance5PropertiesKHR::default(),
-            PhysicalDeviceMaintenance6PropertiesKHR:
-                vk::PhysicalDeviceMaintenance6PropertiesKHR::default().max_combined_image_sampler_descriptor_count(COMBINED_DESCRIPTORS),
             PhysicalDeviceCooperativeMatrixPropertiesKHR:
                 vk::PhysicalDeviceCooperativeMatrixPropertiesKHR::default()
                     .cooperative_matrix_supported_stages(vk::ShaderStageFlags::COMPUTE),
@@ -288,9 +321,24 @@ impl Caps {
             PhysicalDeviceCustomBorderColorPropertiesEXT:
                 vk::PhysicalDeviceCustomBorderColorPropertiesEXT::default()
                     .max_custom_border_color_samplers(limits::SAMPLERS),
-            PhysicalDeviceDescriptorBufferPropertiesEXT: descriptor_buffers(self.heap_size),
-            PhysicalDevicePushDescriptorPropertiesKHR:
-                vk::PhysicalDevicePushDescriptorPropertiesKHR::default().max_push_descriptors(PUSH_DESCRIPTORS)
+            PhysicalDeviceDescriptorBufferPropertiesEXT: descriptor_buffers(self.heap_size)
+        );
+        from!(properties14() =>
+            PhysicalDeviceMaintenance5PropertiesKHR {
+                early_fragment_multisample_coverage_after_sample_counting,
+                early_fragment_sample_mask_test_before_sample_counting, depth_stencil_swizzle_one_support,
+                polygon_mode_point_size, non_strict_single_pixel_wide_lines_use_parallelogram,
+                non_strict_wide_lines_use_parallelogram,
+            }
+            PhysicalDeviceMaintenance6PropertiesKHR {
+                block_texel_view_compatible_multiple_layers, max_combined_image_sampler_descriptor_count,
+                fragment_shading_rate_clamp_combiner_inputs,
+            }
+            PhysicalDevicePipelineRobustnessPropertiesEXT {
+                default_robustness_storage_buffers, default_robustness_uniform_buffers,
+                default_robustness_vertex_inputs, default_robustness_images,
+            }
+            PhysicalDevicePushDescriptorPropertiesKHR { max_push_descriptors }
         );
         from!(self.properties11() =>
             PhysicalDeviceIDProperties { device_uuid, driver_uuid, device_luid, device_node_mask, device_luid_valid }
@@ -370,58 +418,33 @@ impl Caps {
             out.min_imported_host_pointer_alignment = memory::POINTER_ALIGNMENT;
             return;
         }
-        /// The members that VkPhysicalDeviceHostImageCopyProperties has, too.
-        macro_rules! host_image_copy {
-            ($out:ident) => {
-                // SAFETY: the arrays are the application's, and as long as it says.
-                unsafe {
-                    let lists = [
-                        (&mut $out.copy_src_layout_count, $out.p_copy_src_layouts),
-                        (&mut $out.copy_dst_layout_count, $out.p_copy_dst_layouts),
-                    ];
-                    for (count, layouts) in lists {
-                        let _ = ffi::enumerate(HOST_COPY_LAYOUTS, count, layouts);
-                    }
-                }
-                $out.optimal_tiling_layout_uuid = uuid("rows");
-                $out.identical_memory_type_requirements = vk::TRUE;
-            };
-        }
-        /// Those of VkPhysicalDevicePipelineRobustnessProperties: where no feature defines an access outside
-        /// of its object, it is a mistake.
-        macro_rules! pipeline_robustness {
-            ($out:ident) => {
-                let disabled = vk::PipelineRobustnessBufferBehaviorEXT::DISABLED;
-                $out.default_robustness_storage_buffers = disabled;
-                $out.default_robustness_uniform_buffers = disabled;
-                $out.default_robustness_vertex_inputs = disabled;
-                $out.default_robustness_images = vk::PipelineRobustnessImageBehaviorEXT::DISABLED;
-            };
-        }
         if let Some(out) = link.write::<vk::PhysicalDeviceHostImageCopyPropertiesEXT<'_>>() {
-            host_image_copy!(out);
+            let source = properties14();
+            out.optimal_tiling_layout_uuid = source.optimal_tiling_layout_uuid;
+            out.identical_memory_type_requirements = source.identical_memory_type_requirements;
+            // SAFETY: the arrays are the application's, and as long as it says.
+            unsafe {
+                list_layouts(&mut out.copy_src_layout_count, out.p_copy_src_layouts);
+                list_layouts(&mut out.copy_dst_layout_count, out.p_copy_dst_layouts);
+            }
             return;
         }
         if self.has_1_4()
             && let Some(out) = link.write::<later::PhysicalDeviceVulkan14Properties>()
         {
-            host_image_copy!(out);
-            pipeline_robustness!(out);
-            out.line_sub_pixel_precision_bits = LINE_BITS;
-            out.max_vertex_attrib_divisor = VERTEX_DIVISOR;
-            out.supports_non_zero_first_instance = vk::FALSE;
-            out.max_push_descriptors = PUSH_DESCRIPTORS;
-            out.dynamic_rendering_local_read_depth_stencil_attachments = vk::FALSE;
-            out.dynamic_rendering_local_read_multisampled_attachments = vk::FALSE;
-            out.early_fragment_multisample_coverage_after_sample_counting = vk::FALSE;
-            out.early_fragment_sample_mask_test_before_sample_counting = vk::FALSE;
-            out.depth_stencil_swizzle_one_support = vk::FALSE;
-            out.polygon_mode_point_size = vk::FALSE;
-            out.non_strict_single_pixel_wide_lines_use_parallelogram = vk::FALSE;
-            out.non_strict_wide_lines_use_parallelogram = vk::FALSE;
-            out.block_texel_view_compatible_multiple_layers = vk::FALSE;
-            out.max_combined_image_sampler_descriptor_count = COMBINED_DESCRIPTORS;
-            out.fragment_shading_rate_clamp_combiner_inputs = vk::FALSE;
+            *out = later::PhysicalDeviceVulkan14Properties {
+                p_next: out.p_next,
+                copy_src_layout_count: out.copy_src_layout_count,
+                p_copy_src_layouts: out.p_copy_src_layouts,
+                copy_dst_layout_count: out.copy_dst_layout_count,
+                p_copy_dst_layouts: out.p_copy_dst_layouts,
+                ..properties14()
+            };
+            // SAFETY: the arrays are the application's, and as long as it says.
+            unsafe {
+                list_layouts(&mut out.copy_src_layout_count, out.p_copy_src_layouts);
+                list_layouts(&mut out.copy_dst_layout_count, out.p_copy_dst_layouts);
+            }
             return;
         }
         if let Some(out) = link.write::<later::PhysicalDeviceMaintenance7PropertiesKHR>() {
@@ -441,10 +464,6 @@ impl Caps {
         if let Some(out) = link.write::<later::PhysicalDeviceLayeredApiPropertiesListKHR>() {
             // No other implementation is beneath.
             out.layered_api_count = 0;
-            return;
-        }
-        if let Some(out) = link.write::<vk::PhysicalDevicePipelineRobustnessPropertiesEXT<'_>>() {
-            pipeline_robustness!(out);
             return;
         }
         if let Some(out) = link.write::<later::PhysicalDeviceMaintenance9PropertiesKHR>() {
