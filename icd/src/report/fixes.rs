@@ -4,7 +4,7 @@ use super::context::DispatchContext;
 use super::note::{FixKind, Note};
 use super::words::{Dialect, at, class_name, join, opcode, opcode_of, scope_name};
 use pellucid_memory::access::{AtomicOp, Site};
-use pellucid_memory::finding::{AccessInfo, Edit, Finding, FindingId};
+use pellucid_memory::finding::{Edit, Finding, FindingId};
 use pellucid_memory::outline::BarrierPlace;
 use pellucid_memory::scope::{Scope, StorageClasses};
 use std::collections::{BTreeMap, BTreeSet};
@@ -98,28 +98,25 @@ const LEFT_OUT: u32 = 3;
 /// mends.
 pub fn for_compilers(finding: &Finding, dispatch: &DispatchContext<'_>) -> Option<Note<FixKind>> {
     let shader = dispatch.shader;
-    let of = |class: StorageClasses| {
-        finding.accesses.iter().all(move |access: &AccessInfo| access.place.class == class)
-    };
-    let (workgroup, count) = match () {
-        () if of(StorageClasses::WORKGROUP) => (true, shader.private_workgroup),
-        () if of(StorageClasses::UNIFORM) => (false, shader.private_storage),
-        () => return None,
+    let class = finding.accesses.first()?.place.class;
+    let (memory, option, count) = match class {
+        StorageClasses::WORKGROUP => {
+            ("workgroup memory", "--workgroup-memory coherent", shader.private_workgroup)
+        }
+        StorageClasses::UNIFORM => ("storage buffers", "--storage-memory coherent", shader.private_storage),
+        _ => return None,
     };
     let by_accesses = |edit: &Edit| match edit {
         Edit::NonPrivate(_) => true,
         Edit::AvailableAccess(_, scope) | Edit::VisibleAccess(_, scope) => *scope <= Scope::Workgroup,
         _ => false,
     };
+    let alike = finding.accesses.iter().all(|access| access.place.class == class);
     let mends = !finding.fix.is_empty() && finding.fix.iter().all(by_accesses);
     let left_out = count >= LEFT_OUT && Dialect::of(shader) == Dialect::Spirv;
-    if !mends || !left_out || finding.id != FindingId::RacePrivate {
+    if !alike || !mends || !left_out || finding.id != FindingId::RacePrivate {
         return None;
     }
-    let (memory, option) = match workgroup {
-        true => ("workgroup memory", "--workgroup-memory coherent"),
-        false => ("storage buffers", "--storage-memory coherent"),
-    };
     Some(match shader.vulkan_memory_model {
         true => Note::new(
             FixKind::NonPrivate,
