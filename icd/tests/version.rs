@@ -4,9 +4,12 @@
 mod common;
 
 use ash::vk;
-use common::{alone, entry};
+use common::{Vulkan, alone, entry};
+use pellucid_test_host::COHERENT;
 use std::ffi::{CStr, c_void};
-use vk::Handle as _;
+
+/// The version.
+const V1_4: u32 = vk::make_api_version(0, 1, 4, 0);
 
 /// The functions that are core since 1.4.
 const NEW: [&CStr; 19] = [
@@ -59,47 +62,51 @@ impl Features {
     fn new(value: vk::Bool32) -> Features {
         Features { s_type: FEATURES, p_next: std::ptr::null_mut(), members: [value; 21] }
     }
-}
 
-/// An instance for this version, and a device of it without an extension that has all its features of 1.4.
-fn open(version: u32) -> (ash::Instance, vk::PhysicalDevice, ash::Device) {
-    let application = vk::ApplicationInfo::default().api_version(version);
-    let info = vk::InstanceCreateInfo::default().application_info(&application);
-    let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&[1.0])];
-    let info_of_device = vk::DeviceCreateInfo::default().queue_create_infos(&queues);
-    // SAFETY: valid usage.
-    unsafe {
-        let instance = entry().create_instance(&info, None).unwrap();
-        let physical = instance.enumerate_physical_devices().unwrap()[0];
-        let mut features = Features::new(0);
+    /// Those that are there.
+    fn present() -> Features {
+        let mut features = Features::new(vk::TRUE);
+        ABSENT.iter().for_each(|member| features.members[*member] = vk::FALSE);
+        features
+    }
+
+    /// What the device says of them; `value` where it says nothing.
+    fn told(v: &Vulkan, value: vk::Bool32) -> [vk::Bool32; 21] {
+        let mut features = Features::new(value);
         let mut all = vk::PhysicalDeviceFeatures2::default().push_next(&mut features);
-        instance.get_physical_device_features2(physical, &mut all);
-        let info_of_device = info_of_device.push_next(&mut features);
-        let device = instance.create_device(physical, &info_of_device, None).unwrap();
-        (instance, physical, device)
+        // SAFETY: live handles, complete structures.
+        unsafe { v.instance.get_physical_device_features2(v.physical, &mut all) };
+        features.members
     }
 }
 
-fn there(instance: &ash::Instance, device: &ash::Device, name: &CStr) -> bool {
+/// A device without an extension, and with all features of 1.4 that it has, of an instance that asks for this
+/// version.
+fn open(version: u32) -> Vulkan {
+    Vulkan::with_version(version, 1, &[], &mut Features::present())
+}
+
+/// The versions that the instance and the device show.
+fn shown(v: &Vulkan) -> [u32; 2] {
+    // SAFETY: live handles.
+    unsafe {
+        let device = v.instance.get_physical_device_properties(v.physical).api_version;
+        [entry().try_enumerate_instance_version().unwrap().unwrap(), device]
+    }
+}
+
+fn there(v: &Vulkan, name: &CStr) -> bool {
     // SAFETY: a live device.
-    unsafe { instance.get_device_proc_addr(device.handle(), name.as_ptr()).is_some() }
+    unsafe { v.instance.get_device_proc_addr(v.device.handle(), name.as_ptr()).is_some() }
 }
 
 #[test]
 fn the_version_and_what_it_requires_are_shown() {
-    // SAFETY: live handles, complete structures.
-    unsafe {
-        let version = entry().try_enumerate_instance_version().unwrap().unwrap();
-        assert_eq!((vk::api_version_major(version), vk::api_version_minor(version)), (1, 4));
-        let (instance, physical, _) = open(version);
-        assert_eq!(instance.get_physical_device_properties(physical).api_version, version);
-        let mut features = Features::new(9);
-        let mut all = vk::PhysicalDeviceFeatures2::default().push_next(&mut features);
-        instance.get_physical_device_features2(physical, &mut all);
-        for (number, value) in features.members.into_iter().enumerate() {
-            assert_eq!(value == vk::TRUE, !ABSENT.contains(&number), "member {number}");
-        }
-    }
+    let v = open(V1_4);
+    let [instance, device] = shown(&v);
+    assert_eq!((vk::api_version_major(instance), vk::api_version_minor(instance)), (1, 4));
+    assert_eq!(device, instance);
+    assert_eq!(Features::told(&v, 9), Features::present().members);
 }
 
 /// VkPhysicalDeviceVulkan14Properties.
@@ -127,7 +134,7 @@ unsafe impl vk::ExtendsPhysicalDeviceProperties2 for Properties {}
 /// What the extensions say that were promoted, in one structure.
 #[test]
 fn properties_are_those_of_the_extensions() {
-    let (instance, physical, _) = open(vk::make_api_version(0, 1, 4, 0));
+    let v = open(V1_4);
     let mut push = vk::PhysicalDevicePushDescriptorPropertiesKHR::default();
     let mut six = vk::PhysicalDeviceMaintenance6PropertiesKHR::default();
     let mut robust = vk::PhysicalDevicePipelineRobustnessPropertiesEXT::default();
@@ -150,7 +157,7 @@ fn properties_are_those_of_the_extensions() {
         .push_next(&mut copies)
         .push_next(&mut properties);
     // SAFETY: live handles, complete structures.
-    unsafe { instance.get_physical_device_properties2(physical, &mut all) };
+    unsafe { v.instance.get_physical_device_properties2(v.physical, &mut all) };
     assert_eq!(properties.words[3], push.max_push_descriptors);
     assert_eq!(properties.words[13], six.max_combined_image_sampler_descriptor_count);
     assert_eq!(properties.words[15], robust.default_robustness_storage_buffers.as_raw() as u32);
@@ -164,14 +171,14 @@ fn properties_are_those_of_the_extensions() {
 
 /// A device with this member of VkPhysicalDeviceVulkan14Features, and a queue of this global priority.
 fn with_feature(member: usize, priority: vk::QueueGlobalPriorityKHR) -> vk::Result {
-    let (instance, physical, _) = open(vk::make_api_version(0, 1, 4, 0));
+    let v = open(V1_4);
     let mut features = Features::new(0);
     features.members[member] = vk::TRUE;
     let mut priority = vk::DeviceQueueGlobalPriorityCreateInfoKHR::default().global_priority(priority);
     let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&[1.0]).push_next(&mut priority)];
     let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).push_next(&mut features);
     // SAFETY: a live handle, complete structures.
-    unsafe { instance.create_device(physical, &info, None) }.err().unwrap_or(vk::Result::SUCCESS)
+    unsafe { v.instance.create_device(v.physical, &info, None) }.err().unwrap_or(vk::Result::SUCCESS)
 }
 
 #[test]
@@ -195,70 +202,52 @@ fn the_structure_enables_what_that_of_the_extension_does() {
 
 #[test]
 fn names_of_1_4_are_there_for_those_who_ask_for_1_4() {
-    for (version, new) in [(vk::make_api_version(0, 1, 4, 0), true), (vk::API_VERSION_1_3, false)] {
-        let (instance, _, device) = open(version);
+    for (version, new) in [(V1_4, true), (vk::API_VERSION_1_3, false)] {
+        let v = open(version);
         for name in NEW {
-            assert_eq!(there(&instance, &device, name), new, "{name:?} of {version:x}");
+            assert_eq!(there(&v, name), new, "{name:?} of {version:x}");
         }
         // No extension is enabled.
-        assert!(!there(&instance, &device, c"vkCmdPushConstants2KHR"));
+        assert!(!there(&v, c"vkCmdPushConstants2KHR"));
     }
 }
 
 /// With `api-version` 1.3 nothing of 1.4 is there, whatever the application asks for.
 #[test]
 fn an_older_version_can_be_shown() {
-    let options = [("PELLUCID_API_VERSION", "1.3")];
-    if alone("an_older_version_can_be_shown", &options).is_some() {
+    if alone("an_older_version_can_be_shown", &[("PELLUCID_API_VERSION", "1.3")]).is_some() {
         return;
     }
-    // SAFETY: live handles, complete structures.
-    unsafe {
-        let version = entry().try_enumerate_instance_version().unwrap().unwrap();
-        assert_eq!(vk::api_version_minor(version), 3);
-        let (instance, physical, device) = open(vk::make_api_version(0, 1, 4, 0));
-        assert_eq!(instance.get_physical_device_properties(physical).api_version, version);
-        let mut features = Features::new(9);
-        let mut all = vk::PhysicalDeviceFeatures2::default().push_next(&mut features);
-        instance.get_physical_device_features2(physical, &mut all);
-        assert_eq!(features.members, [9; 21], "a structure that it does not know");
-        assert!(NEW.iter().all(|name| !there(&instance, &device, name)));
-    }
+    let v = open(V1_4);
+    assert_eq!(shown(&v).map(vk::api_version_minor), [3; 2]);
+    assert_eq!(Features::told(&v, 9), [9; 21], "a structure that it does not know");
+    assert!(NEW.iter().all(|name| !there(&v, name)));
 }
 
-/// A buffer that is pushed, constants that are pushed, and memory that is mapped, all by functions of 1.4.
+/// Memory that is mapped, a descriptor and constants that are pushed, all by functions of 1.4.
 #[test]
 fn a_program_of_1_4_needs_no_extension() {
-    let (instance, physical, device) = open(vk::make_api_version(0, 1, 4, 0));
-    let code = include_bytes!("shaders/spin.spv");
-    let stage = vk::ShaderStageFlags::COMPUTE;
+    let v = open(V1_4);
     macro_rules! function {
         ($name:literal as $type:ty) => {{
-            let function = instance.get_device_proc_addr(device.handle(), $name.as_ptr()).unwrap();
+            let function = v.instance.get_device_proc_addr(v.device.handle(), $name.as_ptr()).unwrap();
             std::mem::transmute::<unsafe extern "system" fn(), $type>(function)
         }};
     }
+    let (stage, point) = (vk::ShaderStageFlags::COMPUTE, vk::PipelineBindPoint::COMPUTE);
+    let (buffer, memory, _) = v.buffer(128, v.memory_type(u32::MAX, COHERENT).unwrap());
     // SAFETY: valid usage; the functions have the types of the extensions that they come from.
     unsafe {
         let map = function!(c"vkMapMemory2" as vk::PFN_vkMapMemory2KHR);
+        let unmap = function!(c"vkUnmapMemory2" as vk::PFN_vkUnmapMemory2KHR);
         let push_set = function!(c"vkCmdPushDescriptorSet" as vk::PFN_vkCmdPushDescriptorSetKHR);
         let push_constants = function!(c"vkCmdPushConstants2" as vk::PFN_vkCmdPushConstants2KHR);
 
-        let usage = vk::BufferUsageFlags::STORAGE_BUFFER;
-        let buffer =
-            device.create_buffer(&vk::BufferCreateInfo::default().size(128).usage(usage), None).unwrap();
-        let types = instance.get_physical_device_memory_properties(physical);
-        let coherent = vk::MemoryPropertyFlags::HOST_COHERENT;
-        let fits = |kind: &vk::MemoryType| kind.property_flags.contains(coherent);
-        let memory_type = types.memory_types_as_slice().iter().position(fits).unwrap() as u32;
-        let needs = device.get_buffer_memory_requirements(buffer);
-        let info =
-            vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(memory_type);
-        let memory = device.allocate_memory(&info, None).unwrap();
-        device.bind_buffer_memory(buffer, memory, 0).unwrap();
+        let info = vk::MemoryUnmapInfoKHR::default().memory(memory);
+        assert_eq!(unmap(v.device.handle(), &raw const info), vk::Result::SUCCESS);
         let info = vk::MemoryMapInfoKHR::default().memory(memory).size(vk::WHOLE_SIZE);
         let mut mapped = std::ptr::null_mut();
-        assert_eq!(map(device.handle(), &raw const info, &raw mut mapped), vk::Result::SUCCESS);
+        assert_eq!(map(v.device.handle(), &raw const info, &raw mut mapped), vk::Result::SUCCESS);
         let words = std::slice::from_raw_parts_mut(mapped.cast::<u32>(), 32);
         words.copy_from_slice(&std::array::from_fn::<u32, 32, _>(|i| 100 * i as u32));
 
@@ -268,47 +257,26 @@ fn a_program_of_1_4_needs_no_extension() {
             .stage_flags(stage)];
         let flags = vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR;
         let info = vk::DescriptorSetLayoutCreateInfo::default().flags(flags).bindings(&bindings);
-        let sets = [device.create_descriptor_set_layout(&info, None).unwrap()];
+        let sets = [v.device.create_descriptor_set_layout(&info, None).unwrap()];
         let ranges = [vk::PushConstantRange::default().size(16).stage_flags(stage)];
         let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&sets).push_constant_ranges(&ranges);
-        let layout = device.create_pipeline_layout(&info, None).unwrap();
-        // maintenance5: a pipeline takes the code itself.
+        let layout = v.device.create_pipeline_layout(&info, None).unwrap();
+        let code = include_bytes!("shaders/spin.spv");
         let code = ash::util::read_spv(&mut std::io::Cursor::new(&code[..])).unwrap();
-        let mut module = vk::ShaderModuleCreateInfo::default().code(&code);
-        let stage_info = vk::PipelineShaderStageCreateInfo::default().stage(stage).name(c"main");
-        let info = [vk::ComputePipelineCreateInfo::default()
-            .layout(layout)
-            .stage(stage_info.push_next(&mut module))];
-        let pipeline = device.create_compute_pipelines(vk::PipelineCache::null(), &info, None).unwrap()[0];
-
-        let pool = device.create_command_pool(&vk::CommandPoolCreateInfo::default(), None).unwrap();
-        let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
-        let commands = device.allocate_command_buffers(&info).unwrap();
-        let c = commands[0];
-        device.begin_command_buffer(c, &vk::CommandBufferBeginInfo::default()).unwrap();
-        device.cmd_bind_pipeline(c, vk::PipelineBindPoint::COMPUTE, pipeline);
-        let range = [vk::DescriptorBufferInfo::default().buffer(buffer).range(vk::WHOLE_SIZE)];
-        let write = vk::WriteDescriptorSet::default()
-            .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
-            .buffer_info(&range);
-        push_set(c, vk::PipelineBindPoint::COMPUTE, layout, 0, 1, &raw const write);
-        let rounds = 4u32.to_ne_bytes();
-        let info = vk::PushConstantsInfoKHR::default().layout(layout).stage_flags(stage).values(&rounds);
-        push_constants(c, &raw const info);
-        device.cmd_dispatch(c, 1, 1, 1);
-        let barrier = [vk::MemoryBarrier::default()
-            .src_access_mask(vk::AccessFlags::SHADER_WRITE)
-            .dst_access_mask(vk::AccessFlags::HOST_READ)];
-        let (from, to) = (vk::PipelineStageFlags::COMPUTE_SHADER, vk::PipelineStageFlags::HOST);
-        device.cmd_pipeline_barrier(c, from, to, vk::DependencyFlags::empty(), &barrier, &[], &[]);
-        device.end_command_buffer(c).unwrap();
-        let queue = device.get_device_queue(0, 0);
-        assert!(!queue.is_null());
-        let submit = [vk::SubmitInfo::default().command_buffers(&commands)];
-        device.queue_submit(queue, &submit, vk::Fence::null()).unwrap();
-        device.queue_wait_idle(queue).unwrap();
+        let pipeline = v.pipeline(&code, c"main", layout).unwrap();
+        v.run(v.record(|c| {
+            v.device.cmd_bind_pipeline(c, point, pipeline);
+            let range = [vk::DescriptorBufferInfo::default().buffer(buffer).range(vk::WHOLE_SIZE)];
+            let write = vk::WriteDescriptorSet::default()
+                .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
+                .buffer_info(&range);
+            push_set(c, point, layout, 0, 1, &raw const write);
+            let rounds = 4u32.to_ne_bytes();
+            let info = vk::PushConstantsInfoKHR::default().layout(layout).stage_flags(stage).values(&rounds);
+            push_constants(c, &raw const info);
+            v.device.cmd_dispatch(c, 1, 1, 1);
+        }));
         let expected: Vec<u32> = (0..32).map(|i| 100 * i + 1 + 2 + 3).collect();
         assert_eq!(words, expected);
-        device.destroy_device(None);
     }
 }

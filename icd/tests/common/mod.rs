@@ -82,7 +82,17 @@ impl Vulkan {
         extensions: &[&CStr],
         features: &mut impl vk::ExtendsDeviceCreateInfo,
     ) -> Vulkan {
-        let mut v = pellucid_test_host::Vulkan::new(entry()).unwrap();
+        Vulkan::with_version(vk::API_VERSION_1_3, families, extensions, features)
+    }
+
+    /// The same, of an instance that asks for this version of Vulkan.
+    pub fn with_version(
+        version: u32,
+        families: u32,
+        extensions: &[&CStr],
+        features: &mut impl vk::ExtendsDeviceCreateInfo,
+    ) -> Vulkan {
+        let mut v = pellucid_test_host::Vulkan::of_version(entry(), false, version).unwrap();
         let names: Vec<_> = extensions.iter().map(|name| name.as_ptr()).collect();
         let queue = |f| vk::DeviceQueueCreateInfo::default().queue_family_index(f).queue_priorities(&[1.0]);
         let queues: Vec<_> = (0..families).map(queue).collect();

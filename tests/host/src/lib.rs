@@ -95,7 +95,15 @@ impl Vulkan {
     /// # Errors
     /// A Vulkan call fails.
     pub fn with_robustness(entry: ash::Entry, robust: bool) -> Result<Vulkan> {
-        let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_3);
+        Vulkan::of_version(entry, robust, vk::API_VERSION_1_3)
+    }
+
+    /// The same, of an instance that asks for this version of Vulkan, 1.3 or newer.
+    ///
+    /// # Errors
+    /// A Vulkan call fails.
+    pub fn of_version(entry: ash::Entry, robust: bool, version: u32) -> Result<Vulkan> {
+        let application = vk::ApplicationInfo::default().api_version(version);
         // SAFETY: all structures outlive the calls, and the handles are live; the chain of features is filled
         // by the driver and given back to it.
         unsafe {
