@@ -98,7 +98,7 @@ fn descriptor_buffers(heap: u64) -> vk::PhysicalDeviceDescriptorBufferProperties
 }
 
 /// Properties of 1.4, without the lists of layouts. Where no feature defines an access outside of its object,
-/// it is a mistake; of lines and of the divisor of vertex attributes it is the least that their features allow.
+/// it is a mistake. Of lines and vertex attributes these are the least that their features allow.
 fn properties14() -> later::PhysicalDeviceVulkan14Properties {
     let buffers = vk::PipelineRobustnessBufferBehaviorEXT::DISABLED;
     later::PhysicalDeviceVulkan14Properties {
